@@ -172,7 +172,7 @@ GRPO_C_BEGIN_
 /* ---- status ---------------------------------------------------------------------------------------------------------------------
  * Every function that can fail returns a status: 0 on success; on any other status nothing has been written.  A status holds the rule that
  * was broken, what broke it (a field of the objective, an array of the batch, or an argument by its position from 1) and the index of
- * the element at fault (if the argument is a struct: of its member, from 0):
+ * the element at fault (if the argument is a struct: of its member, from 0); extra/grpo_messages.h has the names of both:
  *
  *     char text[GRPO_MESSAGE_SIZE];
  *     puts(grpo_status_message(st, text, sizeof text));          // batch.logp_old[1041] is NaN

@@ -263,7 +263,8 @@ int main(int argc, char **argv) {
     if (argc > 2) {
         FILE *f = fopen(argv[2], "w");
         if (!f) { fprintf(stderr, "flow: cannot write %s\n", argv[2]); return 2; }
-        fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 660 360\" font-family=\"sans-serif\">\n", f);
+        fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 660 360\" font-family=\"sans-serif\">\n"
+              "<title>Samples before and after training (blue), and the rewarded half of the ring (grey)</title>\n", f);
         fputs("<rect width=\"660\" height=\"360\" fill=\"white\"/>\n", f);
         draw_panel(f, before, target, 0, "before", first);
         draw_panel(f, after, target, 330, "after", last);

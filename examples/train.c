@@ -886,68 +886,6 @@ static void dump_json(FILE *f, const char *objective, const rollout *r) {
     fputs("\n  }\n}\n", f);
 }
 
-enum { RECORD_GROUPS = 2, RECORD_RESPONSES = 4, RECORD_N = RECORD_GROUPS * RECORD_RESPONSES };
-
-/* largest minus smallest reward among the responses of group g that a record would show */
-static float reward_spread(const rollout *r, int g) {
-    const grpo_real *x = &r->reward[g * r->group];
-    float low = x[0], high = x[0];
-    for (int i = 1; i < RECORD_RESPONSES; i++) {
-        if (x[i] < low) low = x[i];
-        if (x[i] > high) high = x[i];
-    }
-    return high - low;
-}
-
-static void record_tokens(FILE *f, const rollout *r, const int *row, const char *name, const grpo_real *x) {
-    fprintf(f, "\nstatic const float %s[] = {\n", name);
-    for (int i = 0; i < RECORD_N; i++) {
-        fputs("   ", f);
-        for (int j = 0; j < r->length[row[i]]; j++) fprintf(f, " %#.9gf,", (double)x[r->offset[row[i]] + j]);   /* exactly the float */
-        fputs("\n", f);
-    }
-    fputs("};\n", f);
-}
-
-/* Packed C arrays: the first responses of two groups of from .. prompts - 1, those whose rewards differ most, since a group of equal
- * rewards teaches nothing. */
-static void record_c(FILE *f, int argc, char **argv, const rollout *r, int from) {
-    int row[RECORD_N];
-    for (int k = 0; k < RECORD_GROUPS; k++) {
-        int best = from + (k && row[0] == from * r->group);
-        for (int g = from; g < r->prompts; g++)
-            if (!(k && row[0] == g * r->group) && reward_spread(r, g) > reward_spread(r, best)) best = g;
-        for (int i = 0; i < RECORD_RESPONSES; i++) row[k * RECORD_RESPONSES + i] = best * r->group + i;
-    }
-
-    fputs("/*", f);
-    for (int i = 0; i < argc; i++) fprintf(f, " %s", argv[i]);
-    fputs("\n *\n", f);
-    for (int i = 0; i < RECORD_N; i++) {
-        fprintf(f, " * %d:", i);
-        for (int t = 0; t <= MAX_DIGITS + r->length[row[i]]; t++) {
-            const int token = r->tokens[row[i]][t];
-            fprintf(f, " %c", t < r->first[row[i]] ? ' ' : token == END ? '.' : (char)('0' + token));
-        }
-        fputs(r->truncated[row[i]] ? " ...\n" : "\n", f);
-    }
-    fprintf(f, " */\nenum { N_GROUPS = %d, N_RESPONSES = %d };\nstatic const int64_t group_begin[] = {", RECORD_GROUPS, RECORD_N);
-    for (int k = 0; k <= RECORD_GROUPS; k++) fprintf(f, " %d,", k * RECORD_RESPONSES);
-    fputs(" };\nstatic const int64_t offset[] = {", f);
-    int total = 0;
-    for (int i = 0; i < RECORD_N; total += (int)r->length[row[i]], i++) fprintf(f, " %d,", total);
-    fputs(" };\nstatic const int64_t length[] = {", f);
-    for (int i = 0; i < RECORD_N; i++) fprintf(f, " %d,", (int)r->length[row[i]]);
-    fprintf(f, " };\nenum { N_TOKENS = %d };\n\nstatic const float reward[] = {", total);
-    for (int i = 0; i < RECORD_N; i++) fprintf(f, " %#.9gf,", (double)r->reward[row[i]]);
-    fputs(" };\nstatic const uint8_t truncated[] = {", f);
-    for (int i = 0; i < RECORD_N; i++) fprintf(f, " %d,", r->truncated[row[i]]);
-    fputs(" };\n", f);
-    record_tokens(f, r, row, "logp", r->logp);
-    record_tokens(f, r, row, "logp_old", r->logp_old);
-    if (r->logp_ref) record_tokens(f, r, row, "logp_ref", r->logp_ref);
-}
-
 /* ---- objectives: what --list, --show and --fields print --------------------------------------------------------------------------
  * The headers' tables of choices have a line of text for each: X(constant, name, ..., text).  TEXT_OF takes the last of 3, 4, 5 or 7. */
 
@@ -1027,7 +965,7 @@ static const char *nearest(const char *wrong, const char *const *names) {
     return found;
 }
 
-/* "; did you mean gspo?", or nothing: the names that begin with what was typed, if these are few, else the nearest */
+/* " (did you mean gspo?)", or nothing: the names that begin with what was typed, if these are few, else the nearest */
 static const char *did_you_mean(const char *wrong, const char *const *names) {
     enum { FEW = 4 };
     static char text[64 + FEW * (LONGEST_NAME + 4)];
@@ -1038,10 +976,19 @@ static const char *did_you_mean(const char *wrong, const char *const *names) {
     if (n == 0 || n > FEW || name_distance(wrong, nearest(wrong, names)) == 0) { found[0] = nearest(wrong, names); n = 1; }
     text[0] = 0;
     if (!*found[0]) return text;
-    used = snprintf(text, sizeof text, "; did you mean %s", found[0]);
+    used = snprintf(text, sizeof text, " (did you mean %s", found[0]);
     for (int k = 1; k < n; k++) used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", k + 1 < n ? ", " : " or ", found[k]);
-    snprintf(text + used, sizeof text - (size_t)used, "?");
+    snprintf(text + used, sizeof text - (size_t)used, "?)");
     return text;
+}
+
+static void unknown_objective(const char *name) {
+    int n;
+    const grpo_preset *preset = grpo_presets(&n);
+    static const char **names;
+    names = alloc((size_t)n + 1, sizeof *names);
+    for (int k = 0; k < n; k++) names[k] = preset[k].name;
+    fail("no objective \"%s\"%s; --list shows all %d", name, did_you_mean(name, names), n);
 }
 
 static void print_needs(const grpo_objective *obj, const char *between, const char *none) {
@@ -1211,14 +1158,75 @@ static void show_objective(const char *name, const grpo_objective *obj) {
     if (!reads) puts("  nothing");
 }
 
-static void print_domain(const grpo_domain *d) {
-    const char *set = d->flags & GRPO_WHOLE ? "a whole number" : "a number";
-    fputs(set, stdout);
-    if (d->low > -DBL_MAX) printf("%s %g", d->flags & GRPO_LOW_EXCLUDED ? " above" : " from", d->low);
-    if (d->high < DBL_MAX) printf("%s %g", d->flags & GRPO_HIGH_EXCLUDED ? " below" : " to", d->high);
-    if (d->flags & GRPO_EXCEPT_0) printf(", not 0");
-    if (d->flags & GRPO_OR_0) printf(", or 0");
-    putchar('\n');
+/* what a number may be, by the field alone */
+static void print_field_domain(const grpo_field *f) {
+    const grpo_domain d = grpo_field_domain(f);
+    if (d.low > -DBL_MAX) printf("%s %g", d.flags & GRPO_LOW_EXCLUDED ? " above" : " from", d.low);
+    if (d.high < DBL_MAX) printf("%s %g", d.flags & GRPO_HIGH_EXCLUDED ? " below" : " to", d.high);
+}
+
+/* What a number may be where it is read, which can be less: the rules that a very low, a very high and a broken number break in the first
+ * row that sets and reads it.  "a number that must not be negative" */
+static void print_domain(const grpo_field *f) {
+    static const double tried[] = { -1e6, 1e6, 2.5 };
+    char text[GRPO_MESSAGE_SIZE], last[GRPO_MESSAGE_SIZE] = "";
+    const size_t path = strlen(f->path);
+    int n, said = 0;
+    const grpo_preset *preset = grpo_presets(&n);
+    fputs("a number", stdout);
+    for (int i = 0; i < n; i++) {
+        const grpo_objective row = grpo_objective_from_preset(&preset[i]);
+        if (grpo_objective_get(&row, f) == 0 || !grpo_objective_reads(&row, f)) continue;
+        for (int k = 0; k < 3; k++) {
+            grpo_objective obj = row;
+            grpo_status st = grpo_objective_set(&obj, f->path, tried[k]);
+            if (!st) st = grpo_objective_check(&obj);
+            if (!st || strcmp(grpo_status_message(st, text, sizeof text), last) == 0) continue;
+            if (k == 2 && grpo_status_rule(st) != GRPO_NOT_WHOLE) continue;
+            snprintf(last, sizeof last, "%s", text);
+            if (strncmp(text, f->path, path)) printf("%s %s", said++ ? "," : ":", text);
+            else printf("%s%s", said++ ? " and" : " that", text + path);
+        }
+        return;
+    }
+    print_field_domain(f);
+}
+
+/* the number in the objective that trains, and in all rows */
+static void print_values(const grpo_field *f, const char *name, double here) {
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    int n, rows = 0;
+    const grpo_preset *preset = grpo_presets(&n);
+    for (int i = 0; i < n; i++) {
+        const grpo_objective row = grpo_objective_from_preset(&preset[i]);
+        const double x = grpo_objective_get(&row, f);
+        if (x == 0) continue;
+        if (x < low) low = x;
+        if (x > high) high = x;
+        rows++;
+    }
+    printf("; %g in %s, ", here, name);
+    if (rows == 0) fputs("0 in all rows", stdout);
+    else if (low == high) printf("%g in %d of %d rows", low, rows, n);
+    else printf("%g to %g in %d of %d rows", low, high, rows, n);
+}
+
+/* which choices read the number: what the linter says of it in an objective that has none of them */
+static void print_readers(const grpo_field *f) {
+    static grpo_objective_finding finding[GRPO_LINT_OBJECTIVE_MOST];
+    char text[GRPO_LINT_MESSAGE_SIZE];
+    grpo_objective obj;
+    memset(&obj, 0, sizeof obj);
+    if (grpo_objective_set(&obj, f->path, 1)) return;
+    const int n = grpo_lint_objective(&obj, NULL, finding, GRPO_LINT_OBJECTIVE_MOST);
+    for (int k = 0; k < n; k++) {
+        if (finding[k].rule != GRPO_OBJECTIVE_UNREAD || strcmp(finding[k].what, f->path)) continue;
+        const char *field = strstr(grpo_objective_finding_message(&finding[k], text, sizeof text), " while ");
+        const char *readers = field ? strstr(field, "(what does: ") : NULL;
+        if (!readers) return;
+        printf("; read by %.*s: %.*s", (int)strcspn(field + 7, "="), field + 7, (int)strcspn(readers + 12, ")"), readers + 12);
+        return;
+    }
 }
 
 static void print_choices(FILE *out, const grpo_field *f) {
@@ -1229,24 +1237,29 @@ static void print_choices(FILE *out, const grpo_field *f) {
     }
 }
 
-static void list_fields(void) {
+/* every field; of numbers also what they are in the objective of that name */
+static void list_fields(const char *name) {
     int n;
     const grpo_field *f = grpo_fields(&n);
+    grpo_objective obj;
+    if (grpo_objective_named(name, &obj)) unknown_objective(name);
     for (int i = 0; i < n; i++) {
-        const grpo_domain domain = f[i].choices ? (grpo_domain){ 0 } : grpo_field_domain(&f[i]);
         printf("%s%s", f[i].path, f[i].choices ? "\n" : "  ");
-        if (f[i].choices) print_choices(stdout, &f[i]);
-        else print_domain(&domain);
+        if (f[i].choices) { print_choices(stdout, &f[i]); continue; }
+        print_domain(&f[i]);
+        print_values(&f[i], name, grpo_objective_get(&obj, &f[i]));
+        print_readers(&f[i]);
+        putchar('\n');
     }
     puts("\nR: reward of a response, T: its tokens; a, A: advantage of a response, of a token; b: baseline; l = logp,\n"
          "d = logp - logp_old, D = logp - logp_ref, w = e^y: ratio; F: surrogate, K: KL, H: entropy; sg[x]: x as a constant of the\n"
-         "gradient");
+         "gradient.  A number that is not set is 0, a choice the first of its field.");
 }
 
 /* ---- options -------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const char *objective, *show, *log, *plot, *dump, *record;
+    const char *objective, *show, *log, *plot, *dump;
     const char **set;                                       /* (n_set), "PATH=VALUE" */
     int n_set, steps, prompts, group, updates;
     int help, list, fields;
@@ -1261,7 +1274,7 @@ typedef struct {
     const char *help;
 } option;
 
-enum { N_OPTIONS = 17 };
+enum { N_OPTIONS = 16 };
 
 static void option_table(options *o, option *table) {
     const option all[N_OPTIONS] = {
@@ -1269,7 +1282,7 @@ static void option_table(options *o, option *table) {
         { "--set", "PATH=VALUE", TEXT, NULL, "change it: surrogate.eps_high=0.3, aggregation.kind=token_mean ...; may be repeated" },
         { "--list", NULL, FLAG, &o->list, "the objectives, what each reads, and what that is made from here" },
         { "--show", "NAME", TEXT, &o->show, "an objective's formula, source and settings" },
-        { "--fields", NULL, FLAG, &o->fields, "every field for --set, with its choices" },
+        { "--fields", NULL, FLAG, &o->fields, "every field for --set: its choices, or its domain and what --objective has" },
         { "--steps", "N", COUNT, &o->steps, "rollout batches (300)" },
         { "--prompts", "N", COUNT, &o->prompts, "prompts in a rollout batch (32)" },
         { "--group", "N", COUNT, &o->group, "responses to a prompt (16)" },
@@ -1279,7 +1292,6 @@ static void option_table(options *o, option *table) {
         { "--plot", "FILE", TEXT, &o->plot, "picture of reward and clip fraction, .svg or .png; without gnuplot a chart in the terminal" },
         { "--log", "FILE.csv", TEXT, &o->log, "one line for each step" },
         { "--dump", "FILE.json", TEXT, &o->dump, "the last batch as the loss saw it, in the format of tests/vectors" },
-        { "--record", "FILE", TEXT, &o->record, "eight responses of the last minibatch as C arrays" },
         { "--target", "X", NUMBER, &o->target, "exit with status 1 if the mean reward of the last tenth of the steps is below it" },
         { "--help", NULL, FLAG, &o->help, "this (also -h)" }
     };
@@ -1348,32 +1360,65 @@ static options parse_options(int argc, char **argv) {
     }
     if (o.help) { print_usage(table); exit(0); }
     if (o.list) { list_objectives(); exit(0); }
-    if (o.fields) { list_fields(); exit(0); }
+    if (o.fields) { list_fields(o.objective); exit(0); }
     if (o.updates > o.prompts) fail("--updates %d needs at least as many --prompts: a group is never cut", o.updates);
     if (o.prompts > 1000000 / o.group) fail("--prompts %d times --group %d is more than a million responses", o.prompts, o.group);
     if (o.plot && !ends_with(o.plot, ".svg") && !ends_with(o.plot, ".png"))
         fail("--plot needs a file name that ends in .svg or .png, not \"%s\"", o.plot);
-    if (o.record && (o.prompts < RECORD_GROUPS * o.updates || o.group < RECORD_RESPONSES))
-        fail("--record needs at least --prompts %d and --group %d", RECORD_GROUPS * o.updates, RECORD_RESPONSES);
     return o;
 }
 
-static void unknown_objective(const char *name) {
-    int n;
-    const grpo_preset *preset = grpo_presets(&n);
-    static const char **names;
-    names = alloc((size_t)n + 1, sizeof *names);
-    for (int k = 0; k < n; k++) names[k] = preset[k].name;
-    fail("no objective \"%s\"%s; --list shows all %d", name, did_you_mean(name, names), n);
+/* Options of TRL, verl and others under the names that these give them, and the fields that they set; tests/framework_options has more. */
+#define OPTIONS_PAGE "tests/framework_options/OPTIONS.md"
+enum { FEW_FIELDS = 4 };
+
+/* Adds to found (n of them so far, room for FEW_FIELDS) the fields that a row of the page's tables sets: those that are the option's value,
+ * `surrogate.eps_high` = `$`, or, if there are none, all; returns their number. */
+static int add_fields_set(const char *row, const grpo_field **found, int n) {
+    static const char *const set[] = { "` = `$`", "` = `" };
+    for (int k = 0; k < 2 && (k == 0 || !strstr(row, set[0])); k++)
+        for (const char *end = strstr(row, set[k]); end && n < FEW_FIELDS; end = strstr(end + 1, set[k])) {
+            char path[LONGEST_NAME + 1];
+            const char *start = end;
+            while (start > row && start[-1] != '`') start--;
+            snprintf(path, sizeof path, "%.*s", (int)(end - start), start);
+            found[n] = field_named(path);
+            int is_new = found[n] != NULL;
+            for (int j = 0; j < n; j++) is_new &= found[j] != found[n];
+            n += is_new;
+        }
+    return n;
+}
+
+/* "; options of that name set surrogate.eps_high or weight.trust_high", or nothing, as where the program does not run in the top folder */
+static const char *option_elsewhere(const char *typed, char *text, size_t size) {
+    const grpo_field *found[FEW_FIELDS] = { NULL };
+    static char line[4096];
+    int n = 0;
+    FILE *f = fopen(OPTIONS_PAGE, "r");
+    text[0] = 0;
+    while (f && n < FEW_FIELDS && fgets(line, sizeof line, f)) {
+        if (strncmp(line, "| `", 3)) continue;                                          /* | `actor.clip_ratio_high` | ... */
+        const char *name = line + 3, *end = name + strcspn(name, "`"), *last = end;
+        while (last > name && last[-1] != '.') last--;
+        if (strlen(typed) == (size_t)(end - last) && !strncmp(last, typed, strlen(typed))) n = add_fields_set(end, found, n);
+    }
+    if (f) fclose(f);
+    int used = n ? snprintf(text, size, "; options of that name in " OPTIONS_PAGE " set ") : 0;
+    for (int k = 0; k < n; k++)
+        used += snprintf(text + used, size - (size_t)used, "%s%s", k == 0 ? "" : k + 1 < n ? ", " : " or ", found[k]->path);
+    return text;
 }
 
 static void unknown_field(const char *path) {
     int n;
+    char options_set[FEW_FIELDS * (LONGEST_NAME + 4) + 128];
     const grpo_field *f = grpo_fields(&n);
     static const char **paths;
     paths = alloc((size_t)n + 1, sizeof *paths);
     for (int k = 0; k < n; k++) paths[k] = f[k].path;
-    fail("no field \"%s\"%s; --fields lists them", path, did_you_mean(path, paths));
+    fail("no field \"%s\"%s%s; --fields lists them", path, did_you_mean(path, paths),
+         option_elsewhere(path, options_set, sizeof options_set));
 }
 
 /* "PATH=VALUE" */
@@ -1542,7 +1587,6 @@ int main(int argc, char **argv) {
     if (o.plot && !o.log) o.log = plot_csv;
     FILE *csv = o.log ? open_file(o.log) : NULL;
     FILE *dump = o.dump ? open_file(o.dump) : NULL;
-    FILE *record = o.record ? open_file(o.record) : NULL;
 
     const int n = o.steps, last = n >= 10 ? n / 10 : 1;
     t.rng = (uint64_t)o.seed;
@@ -1568,6 +1612,5 @@ int main(int argc, char **argv) {
     if (csv) close_file(csv, o.log);
     if (o.plot) plot(o.plot, o.log, o.objective, t.reward, t.clipped, n);
     if (dump) { dump_json(dump, o.objective, &t.r); close_file(dump, o.dump); }
-    if (record) { record_c(record, argc, argv, &t.r, o.prompts * (o.updates - 1) / o.updates); close_file(record, o.record); }
     return last_reward < o.target;
 }

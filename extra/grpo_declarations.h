@@ -917,6 +917,7 @@ enum { GRPO_LINT_OBJECTIVE_MOST = 256 };
 int grpo_lint_objective(const grpo_objective *obj, const grpo_batch *batch, grpo_objective_finding *finding, int room);
 int grpo_objective_reads(const grpo_objective *obj, const grpo_field *field);
 const char *grpo_objective_finding_message(const grpo_objective_finding *finding, char *buffer, size_t size);
+const char *grpo_call_message(const char *function, grpo_status st, char *buffer, size_t size);
 typedef struct {
     const double *output, *input, *turns;
     double output_coef, input_coef, turns_coef;
@@ -1371,6 +1372,7 @@ int grpo_lint_objective_f64(const grpo_objective *obj, const grpo_batch_f64 *bat
     room);
 int grpo_objective_reads_f64(const grpo_objective *obj, const grpo_field *field);
 const char *grpo_objective_finding_message_f64(const grpo_objective_finding *finding, char *buffer, size_t size);
+const char *grpo_call_message_f64(const char *function, grpo_status st, char *buffer, size_t size);
 grpo_status grpo_relative_cost_penalty_f64(const grpo_batch_f64 *batch, const grpo_cost *cost, double *reward);
 grpo_status grpo_diversity_reward_f64(const double *reward, const double *similarity, int64_t n, double eps, double
     *shaped);

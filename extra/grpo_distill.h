@@ -7,7 +7,7 @@
  * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it: a row's divergence
  * belongs to its token, and may be added to a policy loss as batch.divergence_ref (penalty.kl external).
  *
- * A status names argument and entry, of a struct argument the member's number, from 0; nothing has been written then.  Divergences and
+ * A status names argument and entry (grpo_messages.h), of a struct argument the member; nothing has been written then.  Divergences and
  * log-probabilities are in nats.  Outputs overlap no argument, unless a comment says so. */
 #ifndef GRPO_DISTILL_H
 #define GRPO_DISTILL_H

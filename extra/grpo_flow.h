@@ -10,7 +10,7 @@
  * of the reference into the numbers of a batch; grpo_loss gives the loss; grpo_gaussian_steps_backward takes its gradient back to the
  * policy's means; times velocity_factor that is the gradient by the predicted velocity.  examples/flow.c trains a model this way.
  *
- * A status names argument and entry, of a struct argument the member's number, from 0; nothing has been written then.  Inputs are finite;
+ * A status names argument and entry (grpo_messages.h), of a struct argument the member; nothing has been written then.  Inputs are finite;
  * those of the losses without steps are at most 1e150 in magnitude.  Outputs overlap no argument.  After an arXiv id come the equations,
  * and the settings of the paper or its code. */
 #ifndef GRPO_FLOW_H

@@ -794,7 +794,8 @@ static void grpo_idle_say_readers_(grpo_text_ *to, const grpo_field *f, uint16_t
     int left = 0, said = 0;
     for (int k = 0; k < GRPO_IDLE_READS_; k++)
         for (int j = 0; grpo_idle_reads_[k].number == number && j < 3; j++)
-            if (grpo_idle_reads_[k].with[j].field == f->offset) some |= grpo_idle_reads_[k].with[j].choices;
+            if (grpo_idle_reads_[k].with[j].field == f->offset && ~grpo_idle_reads_[k].with[j].choices)      /* not GRPO_LINT_ANY_ */
+                some |= grpo_idle_reads_[k].with[j].choices;
     for (int k = 0; k < f->n_choices; k++) left += (int)(some >> k & 1);
     if (!f->n_choices || left > 8) grpo_say_(to, f->n_choices ? "most of its other choices" : "any other number");
     for (int k = 0; k < f->n_choices && left <= 8 && said < left; k++) {

@@ -1,7 +1,8 @@
-/* Fuzzes extra/grpo_lint.h and grpo_lint_objective.h with batches and objectives, valid or not, and any number as a status.  An error is
- * reported if and only if a function refuses the input; locations are inside the batch and those of the elements they name; nothing is
- * written beyond the buffers. */
+/* Fuzzes extra/grpo_lint.h, grpo_lint_objective.h and grpo_messages.h with batches and objectives, valid or not, and any number as a
+ * status.  An error is reported if and only if a function refuses the input; locations are inside the batch and those of the elements they
+ * name; nothing is written beyond the buffers. */
 #include "../extra/grpo_lint_objective.h"
+#include "../extra/grpo_messages.h"
 #include "bytes.h"
 
 /* the location of a fault is consistent, for a batch with a valid layout */
@@ -24,6 +25,16 @@ static void require_text(const char *all, char *buffer, size_t size) {
     free(buffer);
 }
 
+static void require_call_message(grpo_status st, size_t size) {
+    static const char *const functions[] = { "grpo_prefix_trust_region", "distill_divergence", "grpo_value_loss", "grpo_layout_check",
+                                             "grpo_context_backward", NULL };
+    const char *function = functions[(uint64_t)st % (sizeof functions / sizeof *functions)];
+    char all[GRPO_LINT_MESSAGE_SIZE], *some = (char *)test_alloc((int64_t)size, 1);
+    grpo_call_message(function, st, all, sizeof all);
+    require(strlen(all) < sizeof all - 1, "a message without end");
+    require_text(all, (char *)(uintptr_t)grpo_call_message(function, st, some, size), size);
+}
+
 static void require_messages(const grpo_finding *finding, grpo_status st, const fuzz_case *c, const grpo_batch *batch, size_t size) {
     char all[GRPO_LINT_MESSAGE_SIZE], *some;
     if (finding) {
@@ -37,6 +48,7 @@ static void require_messages(const grpo_finding *finding, grpo_status st, const 
     some = (char *)test_alloc((int64_t)size, 1);
     require(strlen(all) < sizeof all - 1, "a message without end");
     require_text(all, (char *)(uintptr_t)grpo_fault_message(st, &c->objective, batch, c->advantage, some, size), size);
+    require_call_message(st, size);
 }
 
 static void require_error(const grpo_finding *finding, int n, grpo_status st, const char *what) {

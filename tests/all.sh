@@ -46,7 +46,6 @@ usual() { # usual seconds of each step on two cores, with another step running i
 31 from other languages
 122 kernels for GPUs, without one
 31 no function needs more than 32 KB of stack
-5 quickstart's rollouts regenerate
 10 the trainer runs every row
 74 README, as written
 65 fuzzing
@@ -209,15 +208,6 @@ learn() { # objectives, two at a time
         else echo "FAIL OBJECTIVE does not learn"; tail -3 "$0/learns_OBJECTIVE.log"; echo "0 passed, 1 failed"; exit 1; fi' "$build"
 }
 
-rollouts_regenerate() { # by the command in the file's first line
-    command=$(sed -n '1s|^/\* ||p' examples/rollouts.inc)
-    [ -n "$command" ] || return 1
-    cp examples/rollouts.inc "$build/rollouts.before"
-    cp "$build/tests/train" "$build/train"
-    (cd "$build" && mkdir -p examples && eval "$command") || return 1
-    cmp "$build/examples/rollouts.inc" examples/rollouts.inc
-}
-
 stack() {
     for options in "-O0" "-O3 -DGRPO_DOUBLE"; do echo "gcc $options" && python3 tests/stack.py $options || return 1; done
 }
@@ -253,7 +243,6 @@ second_lane() {
     step "ways of embedding" sh tests/embed.sh
     step "from other languages" sh tests/languages.sh
     step "kernels for GPUs, without one" sh tests/cuda.sh
-    step "quickstart's rollouts regenerate" rollouts_regenerate
     step "the trainer runs every row" sh tests/trainable.sh "$build/tests/train"
     step "README, as written" python3 tests/readme.py
 }

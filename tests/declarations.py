@@ -2,7 +2,7 @@
 """Generates extra/grpo_declarations.h: the headers' declarations in plain C without macros, for programs that read them (cffi, bindgen).
 
     tests/declarations.py            rewrites it from the output of `cc -E`
-    tests/declarations.py --check    prints the differences
+    tests/declarations.py --check    is it up to date, and are the arguments named in extra/grpo_messages.h those of the declarations?
 """
 import pathlib
 import re
@@ -13,6 +13,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 PLACE = TOP / 'extra' / 'grpo_declarations.h'
 INTERNAL = ('grpo_shared.h', 'grpo_shared_logits.h', 'grpo_shared_loops.h', 'grpo_shared_mixture.h', 'grpo_shared_text.h')
 HEADERS = ['gspo.h'] + sorted(f'extra/{p.name}' for p in (TOP / 'extra').glob('*.h') if p.name not in INTERNAL + (PLACE.name,))
+NO_ARGUMENT_TO_REFUSE = ('grpo_context_check', 'grpo_hidden_check', 'grpo_layout_check')      # of calls_arguments.c
 CONSTANTS = ['GRPO_VERSION_NUMBER', 'GRPO_MESSAGE_SIZE', 'GRPO_MAX_REWARDS']
 HEAD = '''/* grpo_declarations.h - what grpo.h, gspo.h and the headers of extra/ declare, in plain C without a directive, for programs that
  * read declarations.  Written by tests/declarations.py; what it all means stands in the headers.  Nothing includes it beside them.
@@ -84,11 +85,46 @@ def page():
     return HEAD + '\n' + '\n'.join(shown(item) for item in [f'enum {{ GRPO_OK = 0, {values} }};'] + list(both)) + '\n'
 
 
+def named(text):
+    """The table of extra/grpo_messages.h: the arguments of each function in the words of its text."""
+    strings = dict(re.findall(r'#define (\w+) "(.*)"', text))
+    for function, row in re.findall(r'\{ "(\w+)", ([^}]*) \}', text):
+        yield 'grpo_' + function, ''.join(quoted or strings[macro] for quoted, macro in re.findall(r'"([^"]*)"|(\w+)', row)).split()
+
+
+def check_messages(text):
+    """The complaints about the table of extra/grpo_messages.h, given the text of the declarations."""
+    def names(declared):
+        return [re.sub(r'\[.*', '', word).split()[-1].lstrip('*') for word in declared.split(',')]
+
+    declared = dict(re.findall(r'^grpo_status (\w+)\(([^;]*)\);', text, re.M))
+    members = {name: [m for line in body.split(';')[:-1] for m in names(line)]
+               for body, name in re.findall(r'^typedef struct \{([^}]*)\} (\w+);', text, re.M)}
+    table = dict(named((TOP / 'extra' / 'grpo_messages.h').read_text()))
+    optional = ''.join(path.read_text() for path in (TOP / 'extra').glob('*.h') if path != PLACE)
+    called = (TOP / 'tests' / 'extra' / 'calls_arguments.c').read_text()
+    for function in declared:
+        if re.search(rf'^grpo_status {function}\(', optional, re.M) and function not in table:
+            yield f'{function} is missing'
+    for function, arguments in table.items():
+        if [argument.split(':')[0] for argument in arguments] != names(declared[function]):
+            yield f'{function} is declared with ({declared[function]})'
+        for at, (argument, _, listed) in enumerate(argument.partition(':') for argument in arguments):
+            structure = re.sub(r'\bconst\b|\*', '', declared[function].split(',')[at]).split()[0]
+            if listed and listed.split(',') != members[structure][:listed.count(',') + 1]:
+                yield f'{function}: {structure} has the members {members[structure]}'
+        if f'({function},' not in called and function not in NO_ARGUMENT_TO_REFUSE:
+            yield f'{function} is not called by tests/extra/calls_arguments.c'
+
+
 def main():
     text = page()
     if sys.argv[1:] == ['--check']:
         if PLACE.read_text() != text:
             sys.exit('extra/grpo_declarations.h is not what the headers declare: run tests/declarations.py')
+        complaints = list(check_messages(text))
+        if complaints:
+            sys.exit('extra/grpo_messages.h: ' + '\n'.join(complaints))
     else:
         PLACE.write_text(text)
 

@@ -66,7 +66,7 @@ strict() {
 }
 
 programs="vectors vectors_f32 accuracy calls calls_f32 errors calls_arguments calls_in_place calls_refused calls_faults extra_layout
-exact_sums quickstart"
+exact_sums"
 
 compiled() {
     if ! grep -qs tests/vectors_f32 "$build/build.ninja"; then

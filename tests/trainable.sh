@@ -129,6 +129,9 @@ refuses "did you mean gspo?" --objective=GSPO
 refuses "--list shows all" --objective nothing-like-it
 refuses "did you mean --objective?" --objectve gspo
 refuses "did you mean surrogate.eps_high?" --set surogate.eps_high=0.3
+refuses "did you mean aggregation.kind, aggregation.constant" --set aggregation=token_mean
+refuses "set surrogate.eps_high" --set clip_ratio_high=0.3
+refuses "penalty.kl_coef" --set beta=0.1
 refuses "    ppo_clip " --set surrogate.kind=ppo
 refuses "surrogate.kind=99" --set surrogate.kind=99
 refuses "is a number" --set surrogate.eps_high=wide
@@ -166,6 +169,12 @@ shows "train: likely mistake: surrogate.weight_max is 0, so that surrogate.kind=
 verdict "no warning of lengths that the trainer sets itself: $(head -1 "$work/warnings")" $?
 shows "    sequence_mean " --fields
 shows "w = e^y: ratio" --fields
+shows "surrogate.eps_high  a number that must not be negative; 0.28 in dapo, " --fields --objective dapo
+shows "advantage.pass_k  a number that must be positive and must be a whole number; " --fields
+"$train" --fields | grep '  a number' >"$work/numbers"
+test "$(wc -l <"$work/numbers")" -gt 100 && ! grep -qv ' in gspo, .* rows' "$work/numbers" &&
+    test "$(grep -c '; read by [a-z]*\.[a-z_]*: ' "$work/numbers")" -gt 100
+verdict "--fields says of every number what it is in rows, and of most what reads them" $?
 shows "warning: --group 1" --group 1 --steps 1
 while read -r row; do "$train" --show "$row" | grep -q "^formula" || echo "$row"; done <"$work/rows" >"$work/out"
 test ! -s "$work/out"

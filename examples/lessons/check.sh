@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every lesson compiles without a warning, by the command that README.md shows, and prints what README.md shows; the changes that README.md
-# proposes do what its answers say.
+# proposes do what its answers say; answers.c computes what they say.
 # Prints "N passed, N failed".
 set -u
 cd "$(dirname "$0")"
@@ -71,6 +71,20 @@ END
     while read -r line; do grep -qF -- "$line" formulas.md || { echo "formulas.md lacks: $line"; return 1; }; done <"$work/printed"
 }
 
+answers() { # README.md has the numbers that answers.c computes, which takes them for right, and another number not
+    "${CC:-gcc}" -std=c99 -Wall -Wextra -Werror answers.c -lm -o "$work/answers" && "$work/answers" --page >"$work/page" || return 1
+    while read -r exercise answer; do
+        awk -v n="$exercise" '/^## / { here = $2 == "Answers" } here && /^[0-9]+\. / { item = $1 + 0 } here && item == n' README.md |
+            grep -qF -- "$answer" || { echo "answer $exercise lacks $answer"; return 1; }
+    done <"$work/page"
+    for exercise in $(seq "$(grep -c '^\*Exercise [0-9]*\.\*' README.md)"); do
+        set -- $("$work/answers" "$exercise" | sed 's/.*: //')
+        [ $# -gt 0 ] && "$work/answers" "$exercise" "$@" >/dev/null || { echo "exercise $exercise: its own answer is not right"; return 1; }
+        shift
+        ! "$work/answers" "$exercise" 12345 "$@" >/dev/null || { echo "exercise $exercise: 12345 is right"; return 1; }
+    done
+}
+
 for file in [0-9][0-9]_*.c; do
     check "$file" judge "${file%.c}"
 done
@@ -78,4 +92,5 @@ for lesson in $(sed -n 's/^<!-- change \(.*\) -->$/\1/p' README.md); do
     check "$lesson changed" changed "$lesson"
 done
 check formulas.md formulas
+check answers.c answers
 summary

@@ -15,8 +15,13 @@ for picture in $pictures; do
 done >"$data/inputs.txt"
 if [ "${1:-}" = --check ]; then
     diff inputs.txt "$data/inputs.txt" || { echo "FAIL: a picture is not of these inputs: run examples/pictures/draw.sh"; exit 1; }
+    ! grep -l "<title>Gnuplot" ./*.svg ../*.svg || { echo "FAIL: a picture has no title: run examples/pictures/draw.sh"; exit 1; }
     echo "$(echo $pictures | wc -w) passed, 0 failed"
     exit
 fi
-for picture in $pictures; do gnuplot -e "data='$data/numbers'; picture='$picture.svg'" style.gp -e "set output picture" "$picture.gp"; done
+for picture in $pictures; do
+    gnuplot -e "data='$data/numbers'; picture='$picture.svg'" style.gp -e "set output picture" "$picture.gp"
+    title=$(sed -n "1s/^# //p" "$picture.gp")
+    sed "s|<title>Gnuplot</title>|<title>$title</title>|" "$picture.svg" >"$data/titled" && cp "$data/titled" "$picture.svg"
+done
 cp "$data/inputs.txt" inputs.txt

@@ -9,5 +9,5 @@ plot for [k = 1:4] data."/kl.txt" using 1:(column(2*k)) with lines ls k title co
 set ylabel ""
 set title "d estimate / d log-probability" offset 0, -0.6
 set key off
-plot for [k = 1:4] data."/kl.txt" using 1:(column(2*k + 1)) with lines ls k
+plot for [k = 1:4] data."/kl.txt" using 1:(column(2*k + 1)) with lines ls k title columnheader(2*k)
 unset multiplot

@@ -1,14 +1,20 @@
-# One response of 16 tokens, one of which has moved by a factor e: what each token's gradient weighs.
-set multiplot layout 2, 1 title "One outlier among sixteen tokens: weight of each token's gradient\n" margins 0.07, 0.97, 0.14, 0.8 spacing 0.1, 0.2
-set style data linespoints
-set xtics 1
-set key at screen 0.5, 0.9 center horizontal maxrows 2 font ",11" samplen 2
+# A token that has become e times as probable among sixteen: what its gradient weighs, and that of the others, in each objective.
+set multiplot layout 1, 2 title "One token of sixteen is e = 2.7 times as probable as before, the others have hardly moved:\nwhat their gradients weigh\n" \
+    margins 0.16, 0.97, 0.12, 0.72 spacing 0.05, 0.1
+set key at screen 0.5, 0.84 center vertical
+set offsets 0, 0, 0, 0
+set yrange [6.6:0.4]
+set xlabel "dJ/d log pi of a token"
 do for [sign in "positive negative"] {
     file = data."/outlier_".sign.".txt"
-    set title "advantage ".(sign eq "positive" ? "+1: GRPO drops the token, GSPO the response, CISPO neither" : "-1: GRPO and CISPO weigh it 2.7 times, GSPO and GMPO as the others") offset 0, -0.6
-    set xlabel sign eq "negative" ? "token" : ""
-    set offsets 0, 0, 0.2, 0.2
-    plot for [k = 1:6] file using 1:(column(k + 1)) ls k pt (k + 3) ps 0.5 title columnheader(k + 1)
+    names = system("head -1 ".file)
+    set title "advantage ".(sign eq "positive" ? "+1" : "-1") offset 0, -0.6
+    set xrange [sign eq "positive" ? -0.15 : -3.3 : sign eq "positive" ? 3.3 : 0.15]
+    if (sign eq "positive") { set for [k = 1:6] ytics (word(names, k + 1) k) } else { set for [k = 1:6] ytics ("" k) }
+    plot for [k = 1:6] file skip 1 using ($1 == 10 ? NaN : column(k + 1)):(k) with points ls 1 pt 6 ps 0.9 title \
+             (k == 1 ? "the fifteen others" : ""), \
+         for [k = 1:6] file skip 1 using ($1 == 10 ? column(k + 1) : NaN):(k) with points ls 2 dt 1 pt 9 ps 1.1 title \
+             (k == 1 ? "the token that has moved" : "")
     set key off
 }
 unset multiplot

@@ -1,11 +1,13 @@
 # Detached weights: what the gradient of a token weighs, for both signs of the advantage. Their values say nothing.
-set multiplot layout 1, 2 title "Detached weights: CISPO, TOPR, ASPO beside REINFORCE\n" margins 0.07, 0.97, 0.14, 0.8 spacing 0.1, 0.1
-set key at screen 0.5, 0.9 center horizontal maxrows 2 font ",11" samplen 2
+set multiplot layout 1, 2 title "Detached weights: CISPO, TOPR, ASPO beside REINFORCE\n" margins 0.07, 0.97, 0.12, 0.8 spacing 0.1, 0.1
+set key off
 set xlabel "log-ratio"
 do for [sign in "positive negative"] {
     file = data."/weights_".sign.".txt"
     set title "advantage ".(sign eq "positive" ? "+1" : "-1").": d objective / d log-probability" offset 0, -0.6
     plot for [k = 1:4] file using 1:(column(2*k + 1)) with lines ls k title columnheader(2*k)
-    set key off
 }
+n = 4
+step = 2
+eval legend
 unset multiplot

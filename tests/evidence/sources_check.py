@@ -3,7 +3,7 @@
 claim does not say stands there as a line of its own, and where row and claim differ, why.
 
     sources_check.py            counts and marks; ends with "N passed, N failed"
-    sources_check.py --table    each row and what it is, with a tab between, as OBJECTIVES.md shows it
+    sources_check.py --table    each row, what it is and what a mark there is about, with tabs between, for OBJECTIVES.md
     sources_check.py --default  what "default" means there, and the options that are not their release's own
     sources_check.py --unnamed  the settings of each row that were read in a copy without a name, or restated from what was not opened
 
@@ -223,9 +223,13 @@ def told(row):
     if not entry:
         return ""
     kinds, _ = evidence(row, entry)
+    return "; ".join([label(entry, kinds).removesuffix(" †"), *marked_settings(entry, kinds)])
+
+
+def marked_settings(entry, kinds):
+    """The settings that the mark is about, by why."""
     of = [f"{kind}: {', '.join(weak(kinds, kind))}" for kind in WEAK if weak(kinds, kind)]
-    of += [f"undecided: {', '.join(sorted(entry['undecided']))}"] if entry.get("undecided") else []
-    return "; ".join([label(entry, kinds).removesuffix(" †"), *of])
+    return of + ([f"undecided: {', '.join(sorted(entry['undecided']))}"] if entry.get("undecided") else [])
 
 
 def wrong_in_readme(counts):
@@ -245,7 +249,8 @@ def wrong_in_readme(counts):
 def table(found):
     for row in objectives.ROWS:
         entry = found.get(row, {})
-        print(f"{row}\t{label(entry, evidence(row, entry)[0]) if entry else '?'}")
+        kinds = evidence(row, entry)[0] if entry else {}
+        print(f"{row}\t{label(entry, kinds) if entry else '?'}\t{'; '.join(marked_settings(entry, kinds))}")
     return 0
 
 

@@ -1,8 +1,8 @@
 /* Every argument of every function of extra/ is refused when invalid: a valid call, then the same with one argument invalid at a time: a
  * NULL pointer, a number that is NaN or infinite, a negative whole number, an undefined choice.  The status names the argument and says
  * which of these it is, and nothing is written.  The list `takes` has the arguments that accept any value, each with the reason; a missing
- * and a needless entry are failures.  The same for the members of structs of settings, where the status has the member's number as index,
- * and for the arrays of the batch.  calls_faults.c and calls_refused.c have the rest: domains, elements of arrays, other forms. */
+ * and a needless entry are failures.  The same for the members of structs of settings and the arrays of the batch.
+ * calls_faults.c and calls_refused.c have the rest: domains, elements of arrays, other forms. */
 #include "../../extra/grpo_context.h"
 #include "../../extra/grpo_control.h"
 #include "../../extra/grpo_credit.h"
@@ -329,7 +329,6 @@ FUNCTIONS(RUN)
 #define ROW13 ROW2
 enum { MOST_ARGUMENTS = 13 };
 static const struct { const char *name; grpo_status (*run)(const value *v); value right[MOST_ARGUMENTS]; } functions[] = { FUNCTIONS(ROW) };
-enum { PREFIX = sizeof "grpo_" - 1 };        /* the tables of tests name functions without this prefix */
 
 /* ---- functions that return a number, NaN for invalid arguments ----------------------------------------------------------------------- */
 
@@ -553,14 +552,14 @@ static void test_nothing(size_t k) {
 /* ---- members of structs of settings ---------------------------------------------------------------------------------------------- */
 
 enum { MOST_MEMBERS = 6, MOST_BYTES = 64 };
-#define M(type, is, member) { is, offsetof(type, member) }
+#define M(type, is, member) { #member, is, offsetof(type, member) }
 
 /* the members of structs in order; trailing flags, which accept any value, are left out */
 static const struct {
     const char *function, *argument;
     size_t size;
     int n;
-    struct { kind is; size_t at; } member[MOST_MEMBERS];
+    struct { const char *name; kind is; size_t at; } member[MOST_MEMBERS];
 } structs[] = {
     { "grpo_prefix_trust_region", "gate", sizeof(grpo_prefix_gate), 6,
       { M(grpo_prefix_gate, A_WHOLE, width), M(grpo_prefix_gate, A_NUMBER, least), M(grpo_prefix_gate, A_NUMBER, delta),
@@ -620,7 +619,7 @@ static void test_member(size_t s, int m, size_t k, int place) {
     value wrong[MOST_PROBES], v[MOST_ARGUMENTS];
     const int probes = probes_of(&right, wrong);
     char thing[40];
-    snprintf(thing, sizeof thing, "%s[%d]", structs[s].argument, m);
+    snprintf(thing, sizeof thing, "%s.%s", structs[s].argument, structs[s].member[m].name);
     for (int j = 0; j < probes; j++) {
         grpo_status st;
         memcpy(v, functions[k].right, sizeof v);
@@ -637,11 +636,7 @@ static void test_member(size_t s, int m, size_t k, int place) {
 
 /* the position of an argument of function k, or -1 */
 static int place_of(size_t k, const char *argument) {
-    size_t n;
-    for (int place = 0; place < MOST_ARGUMENTS; place++) {
-        const char *found = argument_at(declared_arguments[k][1], place + 1, &n);
-        if (n == strlen(argument) && !strncmp(found, argument, n)) return place;
-    }
+    for (int place = 0; place < MOST_ARGUMENTS; place++) if (!strcmp(argument_of(functions[k].name, place + 1), argument)) return place;
     return -1;
 }
 
@@ -701,34 +696,63 @@ static void test_batch_arrays(size_t k) {
     }
 }
 
-typedef void argument_test(size_t k, int place, const char *argument);
+/* ---- messages ---------------------------------------------------------------------------------------------------------------------- */
 
-static void test_each_argument(const char *arguments, size_t k, argument_test *test) {
-    char argument[40];
-    size_t n;
-    for (int place = 0; *argument_at(arguments, place + 1, &n); place++) {
-        snprintf(argument, sizeof argument, "%.*s", (int)n, argument_at(arguments, place + 1, &n));
-        test(k, place, argument);
+static void expect_message(const char *function, grpo_status st, const char *expected) {
+    char text[GRPO_MESSAGE_SIZE], part[GRPO_MESSAGE_SIZE];
+    check(!strcmp(grpo_call_message(function, st, text, sizeof text), expected), "\"%s\" instead of \"%s\"", text, expected);
+    for (size_t size = 1; size <= strlen(expected); size++) {
+        memset(part, '#', sizeof part);
+        grpo_call_message(function, st, part, size);
+        check(strlen(part) == size - 1 && !strncmp(part, expected, size - 1), "\"%s\" in %d bytes: \"%.20s\"", expected, (int)size, part);
     }
+    check(!strcmp(grpo_call_message(function, st, text, 0), ""), "\"%s\" in no bytes", expected);
+}
+
+static void test_messages(void) {
+    const grpo_status nan = GRPO_STATUS_ARGUMENT_(GRPO_NAN, 3, 5), array = GRPO_STATUS_(GRPO_NAN, GRPO_AT_logp_old_);
+    const grpo_status crossed = GRPO_STATUS_ARGUMENT_(GRPO_CROSSED, 3, -1) | (grpo_status)(GRPO_AT_ARGUMENT_ + 4) << 18;
+    expect_message("grpo_prefix_trust_region", nan, "gate.factor is NaN");
+    expect_message("prefix_trust_region", nan, "gate.factor is NaN");
+    expect_message("grpo_prefix_trust_region", GRPO_STATUS_ARGUMENT_(GRPO_NAN, 3, 6), "gate[6] is NaN");
+    expect_message("grpo_teacher_gate", GRPO_STATUS_ARGUMENT_(GRPO_NAN, 2, 5000000000), "advantage[5000000000] is NaN");
+    expect_message("grpo_allocate_rollouts", crossed, "low must not exceed high");
+    expect_message("grpo_select_top_k", GRPO_STATUS_ARGUMENT_(GRPO_NULL, 5, -1), "argument 5 is NULL but needed");
+    expect_message("grpo_no_such_function", nan, "argument 3[5] is NaN");
+    expect_message("", nan, "argument 3[5] is NaN");
+    expect_message(NULL, nan, "argument 3[5] is NaN");
+    expect_message("grpo_replay_score", array, "batch.logp_old is NaN");
+}
+
+/* the next name in a list, which moves on; "" behind the last */
+static const char *next_name(const char **list) {
+    static char name[40];
+    const size_t n = strcspn(*list, " ");
+    snprintf(name, sizeof name, "%.*s", (int)n, *list);
+    *list += n + ((*list)[n] == ' ');
+    return name;
 }
 
 int main(void) {
-    const size_t n = sizeof functions / sizeof *functions, declared = sizeof declared_arguments / sizeof *declared_arguments;
+    char argument[200];
     fill();
-    check(n == declared, "%d functions of %d", (int)n, (int)declared);
-    for (size_t k = 0; k < n && k < declared; k++) {
+    for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
         const grpo_status st = functions[k].run(functions[k].right);
-        check(!strcmp(functions[k].name + PREFIX, declared_arguments[k][0]), "%s stands where %s does", functions[k].name,
-              declared_arguments[k][0]);
         check(st == GRPO_OK, "%s: nothing is wrong, yet \"%s\"", functions[k].name, status_line(st));
-        test_each_argument(declared_arguments[k][1], k, test_status_function);
+        check(*argument_of(functions[k].name, 1), "grpo_call_message does not know %s", functions[k].name);
+        for (int place = 0; *argument_of(functions[k].name, place + 1); place++) {
+            snprintf(argument, sizeof argument, "%s", argument_of(functions[k].name, place + 1));
+            test_status_function(k, place, argument);
+        }
         if (functions[k].right[0].p == &batch) { test_batch_arrays(k); test_no_groups(k); }
         if (functions[k].right[0].p == &objective) test_nothing(k);
     }
     test_members();
+    test_messages();
     for (size_t k = 0; k < sizeof number_functions / sizeof *number_functions; k++) {
+        const char *names_left = number_functions[k].arguments;
         check(!isnan(number_functions[k].run(number_functions[k].right)), "%s: nothing is wrong", number_functions[k].name);
-        test_each_argument(number_functions[k].arguments, k, test_number_function);
+        for (int place = 0; *names_left; place++) test_number_function(k, place, next_name(&names_left));
     }
     for (int k = 0; k < TAKES; k++) check(taken[k] > 0, "%s has no %s", takes[k].function, takes[k].argument);
     rollouts_free(&arrays);

@@ -265,10 +265,10 @@ static const fault faults[] = {
     { GRPO_NAN, MOMENTS, "threshold", AT(threshold), A_DOUBLE, NAN },
     { GRPO_INFINITE, MOMENTS, "threshold", AT(threshold), A_DOUBLE, INFINITY },
     { GRPO_NOT_A_CHOICE, MOMENTS | PROXIMAL, "form", AT(bad_form), A_FLAG, 0 },
-    { GRPO_TOO_LARGE, BOUNDS, "balance[3]", AT(balance.high_max), A_DOUBLE, 2e150 },
-    { GRPO_NOT_POSITIVE, BOUNDS, "balance[4]", AT(balance.step), A_DOUBLE, 0 },
-    { GRPO_TOO_SMALL, BOUNDS, "balance[4]", AT(balance.step), A_DOUBLE, 1e-7 },
-    { GRPO_TOO_SMALL, BOUNDS, "balance[4]", AT(balance.low), A_DOUBLE, -1e17 },
+    { GRPO_TOO_LARGE, BOUNDS, "balance.high_max", AT(balance.high_max), A_DOUBLE, 2e150 },
+    { GRPO_NOT_POSITIVE, BOUNDS, "balance.step", AT(balance.step), A_DOUBLE, 0 },
+    { GRPO_TOO_SMALL, BOUNDS, "balance.step", AT(balance.step), A_DOUBLE, 1e-7 },
+    { GRPO_TOO_SMALL, BOUNDS, "balance.step", AT(balance.low), A_DOUBLE, -1e17 },
     { GRPO_NEGATIVE, WEIGHTS, "power", AT(power), A_DOUBLE, -1 },
     { GRPO_NEGATIVE, WEIGHTS, "eps", AT(eps), A_DOUBLE, -1e-300 },
     { GRPO_NAN, RESAMPLE, "weight[3]", AT(weight[3]), A_DOUBLE, NAN },
@@ -293,14 +293,14 @@ static const fault faults[] = {
     { GRPO_NEGATIVE, PROXIMAL, "behaviour_version[0]", AT(behaviour[0]), AN_INT64, -1 },
     { GRPO_INFINITE, SAMPLE, "difficulty[3]", AT(difficulty[3]), A_DOUBLE, INFINITY },
     { GRPO_NAN, SAMPLE, "difficulty[0]", AT(difficulty[0]), A_DOUBLE, NAN },
-    { GRPO_NEGATIVE, COST, "cost[0]", AT(amount[0][3]), A_DOUBLE, -1 },
-    { GRPO_NAN, COST, "cost[2]", AT(amount[2][0]), A_DOUBLE, NAN },
+    { GRPO_NEGATIVE, COST, "cost.output", AT(amount[0][3]), A_DOUBLE, -1 },
+    { GRPO_NAN, COST, "cost.turns", AT(amount[2][0]), A_DOUBLE, NAN },
     { GRPO_TOO_LARGE, NUMBER_CALLS, "reward[3]", AT(numbers[3]), A_DOUBLE, 2e150 },
     { GRPO_NEGATIVE, REGRET, "length[1]", AT(responses[1]), AN_INT64, -1 },
     { GRPO_NAN, REGRET, "score[3]", AT(score[3]), A_DOUBLE, NAN },
     { GRPO_NAN, DIVERSITY, "similarity[15]", AT(similarity[15]), A_DOUBLE, NAN },
     { GRPO_ZERO_SUM, DIVERSITY, "similarity[0]", AT(tie), A_DOUBLE, -4 },
-    { GRPO_NEGATIVE, KEY, "measure[0]", AT(measure.fisher), A_DOUBLE, -1 },
+    { GRPO_NEGATIVE, KEY, "measure.fisher", AT(measure.fisher), A_DOUBLE, -1 },
     { GRPO_TOO_SMALL, KEY, "capacity", AT(capacity), AN_INT64, 3 },
     { GRPO_NEGATIVE, DIVERSITY | RUNNING | REGRET, "n", AT(list_n), AN_INT64, -1 },
     { GRPO_NOT_UNIT, RUNNING, "momentum", AT(momentum), A_DOUBLE, 1 + 0x1p-52 },
@@ -337,13 +337,13 @@ static void test_other_statuses(void) {
     s.high = 0.25;
     check(says("balanced_subset", call_subset(&s), GRPO_NONE_LEFT, "low") && !memcmp(&s.out, &s.before, sizeof s.out), "no subset");
     s.measure.fisher = s.measure.gain = 0;
-    check(says("key_token_advantage", call_key(&s), GRPO_ZERO, "measure[0]"), "no measure of the key");
+    check(says("key_token_advantage", call_key(&s), GRPO_ZERO, "measure.fisher"), "no measure of the key");
     s.aggregation.kind = GRPO_AGGREGATION_TOKEN_MEAN; s.aggregation.constant = -1; s.clip = 0; s.pass_value_old = NULL;
     check(call_value(&s) == GRPO_OK, "value_loss: constant and value_old are not read");
     s.aggregation.kind = GRPO_AGGREGATION_TOKEN_MEAN_BY_SIGN;
-    check(says("value_loss", call_value(&s), GRPO_NOT_A_CHOICE, "aggregation[0]"), "value_loss: no sign of an advantage");
+    check(says("value_loss", call_value(&s), GRPO_NOT_A_CHOICE, "aggregation.kind"), "value_loss: no sign of an advantage");
     s.aggregation.kind = GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD;
-    check(says("value_loss", call_value(&s), GRPO_NOT_A_CHOICE, "aggregation[0]"), "value_loss: no rewards to differ");
+    check(says("value_loss", call_value(&s), GRPO_NOT_A_CHOICE, "aggregation.kind"), "value_loss: no rewards to differ");
     s.aggregation.kind = GRPO_AGGREGATION_TOKEN_MEAN;
     check(grpo_value_loss(&s.batch, s.value, NULL, s.returns, 0, &s.aggregation, NULL, &s.out.value) == GRPO_OK, "value_loss: no gradient");
 }
@@ -458,7 +458,7 @@ static void test_group_statuses(four *f) {
     double number[4];
     int64_t ids[4] = { 0 };
     wrong("trust_reward", grpo_trust_reward(b, ok, bad, 1, &bounds, out), GRPO_NAN, "thought[3]", out);
-    wrong("trust_reward", grpo_trust_reward(b, ok, ok, 1, &crossed, out), GRPO_OUT_OF_RANGE, "bounds[3]", out);
+    wrong("trust_reward", grpo_trust_reward(b, ok, ok, 1, &crossed, out), GRPO_OUT_OF_RANGE, "bounds.none", out);
     wrong("tool_efficiency_reward", grpo_tool_efficiency_reward(b, bad, flags, 1, 1, GRPO_TOOLS_PPO, out), GRPO_NAN, "calls[3]", out);
     wrong("tool_efficiency_reward", grpo_tool_efficiency_reward(b, ok, flags, 0, 1, GRPO_TOOLS_PPO, out), GRPO_NOT_POSITIVE, "smooth", out);
     wrong("entity_reward", grpo_entity_reward(b, bad, flags, flags, 1, out), GRPO_NAN, "found[3]", out);
@@ -466,12 +466,12 @@ static void test_group_statuses(four *f) {
     wrong("boltzmann_advantage", grpo_boltzmann_advantage(b, 0, out), GRPO_TOO_SMALL, "temperature", out);
     wrong("canon_advantage", grpo_canon_advantage(b, bad, &canon, out), GRPO_NAN, "metric[3]", out);
     wrong("sharpening_advantage", grpo_sharpening_advantage(b, bad, 1, 1, scratch, out), GRPO_NAN, "advantage[3]", out);
-    wrong("feature_advantage", grpo_feature_advantage(b, &no_feature, out), GRPO_NAN, "feature[1]", out);
-    wrong("feature_advantage", grpo_feature_advantage(b, &no_divisor, out), GRPO_TOO_SMALL, "feature[2]", out);
+    wrong("feature_advantage", grpo_feature_advantage(b, &no_feature, out), GRPO_NAN, "feature.feature", out);
+    wrong("feature_advantage", grpo_feature_advantage(b, &no_divisor, out), GRPO_TOO_SMALL, "feature.divisor", out);
     wrong("virtual_reward_advantage", grpo_virtual_reward_advantage(b, 1, -1, 0, out), GRPO_NEGATIVE, "count", out);
     wrong("virtual_reward_advantage", grpo_virtual_reward_advantage(b, 1, 1, -1, out), GRPO_NEGATIVE, "eps", out);
     wrong("semantic_entropy", grpo_semantic_entropy(b, ids, bad, number), GRPO_NAN, "score[3]", out);
-    wrong("bundle_advantage", grpo_bundle_advantage(b, ids, &no_risk, scratch, out), GRPO_TOO_SMALL, "risk[3]", out);
+    wrong("bundle_advantage", grpo_bundle_advantage(b, ids, &no_risk, scratch, out), GRPO_TOO_SMALL, "risk.c", out);
     f->reward[3] = 0.5;
     wrong("asymmetric_advantage", grpo_asymmetric_advantage(b, 1, 0.5, out), GRPO_NOT_A_CHOICE, "batch.reward[3]", out);
     wrong("asymmetric_advantage", grpo_asymmetric_advantage(b, 0, 0.5, out), GRPO_NOT_POSITIVE, "alpha", out);

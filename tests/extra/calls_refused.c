@@ -223,12 +223,12 @@ static void check_sizes(setup *s) {
     refused("permutation_reward", "too many", grpo_permutation_reward(NULL, many, many, GRPO_PERMUTATION_VOTES, out),
             GRPO_OUT_OF_RANGE, "n");
     refused("centroid_weight", "too wide", grpo_centroid_weight(&s->batch, s->advantage, s->advantage, &c, scratch, room.a),
-            GRPO_OUT_OF_RANGE, "how[0]");
+            GRPO_OUT_OF_RANGE, "how.width");
     refused("centroid_weight", "too wide together", grpo_centroid_weight(&s->batch, s->advantage, s->advantage, &many_by_tokens, scratch,
-            room.a), GRPO_OUT_OF_RANGE, "how[0]");
+            room.a), GRPO_OUT_OF_RANGE, "how.width");
     memset(&none, 0, sizeof none);
     refused("centroid_weight", "too wide of nothing", grpo_centroid_weight(&none, s->advantage, s->advantage, &c, scratch, room.a),
-            GRPO_OUT_OF_RANGE, "how[0]");
+            GRPO_OUT_OF_RANGE, "how.width");
     refused("allocate_rollouts", "-1 for nobody", grpo_allocate_rollouts(NULL, 0, 1, 4, -1, room.index), GRPO_TOO_SMALL, "total");
     accepted("virtual_reward_advantage", grpo_virtual_reward_advantage(&s->batch, 1, INT64_C(1) << 40, 0, room.a));
     refused("virtual_reward_advantage", "more than doubles count", grpo_virtual_reward_advantage(&s->batch, 1, (INT64_C(1) << 40) + 1, 0,
@@ -264,9 +264,9 @@ static void check_advantages_of_lists(void) {
     accepted("alignment_advantage", grpo_alignment_advantage(x, x, 4, &c, out));
     refused("alignment_advantage", "NaN", grpo_alignment_advantage(x, wild, 4, &c, out), GRPO_NAN, "other[1]");
     c.clip = -1;
-    refused("alignment_advantage", "clip -1", grpo_alignment_advantage(x, x, 4, &c, out), GRPO_NEGATIVE, "how[3]");
+    refused("alignment_advantage", "clip -1", grpo_alignment_advantage(x, x, 4, &c, out), GRPO_NEGATIVE, "how.clip");
     c.clip = 0; c.weight_gamma = 1.5;
-    refused("alignment_advantage", "gamma 1.5", grpo_alignment_advantage(x, x, 4, &c, out), GRPO_NOT_UNIT, "how[1]");
+    refused("alignment_advantage", "gamma 1.5", grpo_alignment_advantage(x, x, 4, &c, out), GRPO_NOT_UNIT, "how.weight_gamma");
     accepted("projected_advantage", grpo_projected_advantage(x, 4, x, 1, 1, 0, scratch, out));
     refused("projected_advantage", "basis NaN", grpo_projected_advantage(x, 4, wild, 1, 1, 0, scratch, out), GRPO_NAN, "basis[1]");
     refused("projected_advantage", "NaN", grpo_projected_advantage(wild, 4, x, 1, 1, 0, scratch, out), GRPO_NAN, "advantage[1]");
@@ -369,10 +369,10 @@ static void check_numbers_of_structs(setup *s) {
     const grpo_feature f = { halves, halves, halves, flags, 1, -1 };
     const grpo_risk r = { 1, 0.5, 0.2, 0.8, 1.5, 1e-6 }, no_divisor = { 0, 1, 0, 0.8, 1.5, 0 };
     grpo_dd scratch[GROUPS];
-    refused("feature_advantage", "k -1", grpo_feature_advantage(&s->batch, &f, room.a), GRPO_NEGATIVE, "feature[5]");
-    refused("bundle_advantage", "high < low", grpo_bundle_advantage(&s->batch, ids, &r, scratch, room.a), GRPO_TOO_SMALL, "risk[1]");
+    refused("feature_advantage", "k -1", grpo_feature_advantage(&s->batch, &f, room.a), GRPO_NEGATIVE, "feature.k");
+    refused("bundle_advantage", "high < low", grpo_bundle_advantage(&s->batch, ids, &r, scratch, room.a), GRPO_TOO_SMALL, "risk.high");
     refused("bundle_advantage", "a + eps 0", grpo_bundle_advantage(&s->batch, ids, &no_divisor, scratch, room.a), GRPO_NOT_POSITIVE,
-            "risk[5]");
+            "risk.eps");
 }
 
 static void check_multiplier(void) {
@@ -383,10 +383,10 @@ static void check_multiplier(void) {
     refused("multiplier_update", "NaN", grpo_multiplier_update(score, all, 2, &x, &multiplier, &mean), GRPO_NAN, "score[1]");
     x.rate = -1;
     refused("multiplier_update", "rate -1", grpo_multiplier_update(score, counted, 2, &x, &multiplier, &mean), GRPO_NEGATIVE,
-            "constraint[1]");
+            "constraint.rate");
     x.rate = 0; x.least = -1;
     refused("multiplier_update", "least -1", grpo_multiplier_update(score, counted, 2, &x, &multiplier, &mean), GRPO_NEGATIVE,
-            "constraint[3]");
+            "constraint.least");
     x.least = 1; multiplier = -1;
     refused("multiplier_update", "below 0", grpo_multiplier_update(score, counted, 2, &x, &multiplier, &mean), GRPO_NEGATIVE, "multiplier");
     check(multiplier == -1 && mean == 2, "multiplier_update has written");
@@ -407,9 +407,9 @@ static void check_tokens_of_batches(setup *s) {
     accepted("adaptive_clip", grpo_adaptive_clip(b, s->advantage, list, &a, out, room.b, room.c));
     accepted("centroid_weight", grpo_centroid_weight(b, s->advantage, feature, &c, scratch, out));
     c.refine = -1;
-    refused("centroid_weight", "refine -1", grpo_centroid_weight(b, s->advantage, feature, &c, scratch, out), GRPO_NEGATIVE, "how[1]");
+    refused("centroid_weight", "refine -1", grpo_centroid_weight(b, s->advantage, feature, &c, scratch, out), GRPO_NEGATIVE, "how.refine");
     c.refine = 1; c.width = 0;
-    refused("centroid_weight", "width 0", grpo_centroid_weight(b, s->advantage, feature, &c, scratch, out), GRPO_NOT_POSITIVE, "how[0]");
+    refused("centroid_weight", "width 0", grpo_centroid_weight(b, s->advantage, feature, &c, scratch, out), GRPO_NOT_POSITIVE, "how.width");
     accepted("odds_advantage", grpo_odds_advantage(b, list, list, fine, 0, out));
     refused("odds_advantage", "prior NaN", grpo_odds_advantage(b, list, list, wild, 0, out), GRPO_NAN, "prior[1]");
     refused("odds_advantage", "a bound below 0", grpo_odds_advantage(b, list, list, fine, -1, out), GRPO_NEGATIVE, "evidence_max");
@@ -456,15 +456,15 @@ static void check_weights(setup *s) {
     refused_for("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1.5, 1, 1, 1, x), GRPO_NOT_UNIT, "share");
     refused_for("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1, 1, 1, 1e151, x), GRPO_TOO_LARGE, "target");
     gate.width = 2;
-    refused_for("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, room.flag), GRPO_TOO_SMALL, "gate[0]");
+    refused_for("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, room.flag), GRPO_TOO_SMALL, "gate.width");
     gate = good; gate.delta = 0;
-    refused_for("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, room.flag), GRPO_NOT_POSITIVE, "gate[2]");
+    refused_for("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, room.flag), GRPO_NOT_POSITIVE, "gate.delta");
     gate = good; gate.budget = -1;
-    refused_for("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, room.flag), GRPO_NEGATIVE, "gate[3]");
+    refused_for("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, room.flag), GRPO_NEGATIVE, "gate.budget");
     gate = good; gate.least = -0.1;
-    refused_for("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, room.flag), GRPO_NOT_UNIT, "gate[1]");
+    refused_for("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, room.flag), GRPO_NOT_UNIT, "gate.least");
     gate = good; gate.quantile = 1.1;
-    refused_for("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, room.flag), GRPO_NOT_UNIT, "gate[4]");
+    refused_for("prefix_trust_region", grpo_prefix_trust_region(b, s->advantage, &gate, y, room.flag), GRPO_NOT_UNIT, "gate.quantile");
     refused_for("difficulty_weight", grpo_difficulty_weight(b, last_nan, 1, y), GRPO_NAN, "accuracy[3]");
     refused_for("difficulty_weight", grpo_difficulty_weight(b, ones, 0, y), GRPO_TOO_SMALL, "temperature");
     refused_for("entropy_factor", grpo_entropy_factor(last_below, 4, 1, 2, y), GRPO_NEGATIVE, "entropy[3]");
@@ -551,7 +551,7 @@ static void check_advantages(setup *s) {
     refused_for("step_weight_advantage", grpo_step_weight_advantage(ones, last_below, 4, y), GRPO_NOT_UNIT, "weight[3]");
     refused_for("two_anchor_advantage", grpo_two_anchor_advantage(b, last_below, &a, x), GRPO_TOO_SMALL, "constraints[3]");
     a.form = (grpo_anchors_form)2;
-    refused_for("two_anchor_advantage", grpo_two_anchor_advantage(b, ones, &a, x), GRPO_NOT_A_CHOICE, "anchors[4]");
+    refused_for("two_anchor_advantage", grpo_two_anchor_advantage(b, ones, &a, x), GRPO_NOT_A_CHOICE, "anchors.form");
     refused_for("calibration_advantage", grpo_calibration_advantage(b, flags, 0, scratch, x), GRPO_TOO_SMALL, "temperature");
     refused_for("multi_scale_advantage", grpo_multi_scale_advantage(ones, 1, 1, y), GRPO_TOO_SMALL, "n");
     refused_for("multi_scale_advantage", grpo_multi_scale_advantage(ones, 21, 1, y), GRPO_OUT_OF_RANGE, "n");
@@ -679,27 +679,27 @@ static void check_distill(void) {
     memset(&distilled, 0x5a, sizeof distilled);
 #define DISTILL(what, member, value, rule, thing) \
     x = right_distill; x.member = value; distill_refused(what, distill_with(&x, half, set), rule, thing)
-    DISTILL("teacher_type -1", teacher_type, (grpo_logits_type)-1, GRPO_NOT_A_CHOICE, "x[1]");
-    DISTILL("kind -1", kind, (grpo_distill_kind)-1, GRPO_NOT_A_CHOICE, "x[5]");
-    DISTILL("tail -1", tail, (grpo_tail_kind)-1, GRPO_NOT_A_CHOICE, "x[7]");
-    DISTILL("teacher_type 3", teacher_type, (grpo_logits_type)3, GRPO_NOT_A_CHOICE, "x[1]");
-    DISTILL("rows that overlap", teacher_stride, 1, GRPO_TOO_SMALL, "x[2]");
-    DISTILL("more than memory has", teacher_stride, INT64_MAX / 8, GRPO_OUT_OF_RANGE, "x[2]");
-    DISTILL("k 0", k, 0, GRPO_NOT_POSITIVE, "x[3]");
-    DISTILL("the teacher's temperature 0", teacher_temperature, 0, GRPO_NOT_POSITIVE, "x[4]");
-    DISTILL("log-probabilities at another temperature", teacher_temperature, 2, GRPO_COMBINATION, "x[4], ids");
-    DISTILL("kind 3", kind, (grpo_distill_kind)3, GRPO_NOT_A_CHOICE, "x[5]");
-    DISTILL("beta 1.5", beta, 1.5, GRPO_NOT_UNIT, "x[6]");
-    DISTILL("tail 3", tail, (grpo_tail_kind)3, GRPO_NOT_A_CHOICE, "x[7]");
-    DISTILL("clip -1", clip, -1, GRPO_NEGATIVE, "x[8]");
-    DISTILL("logp_min 1", logp_min, 1, GRPO_POSITIVE, "x[9]");
-    DISTILL("divergence_max NaN", divergence_max, NAN, GRPO_NAN, "x[10]");
+    DISTILL("teacher_type -1", teacher_type, (grpo_logits_type)-1, GRPO_NOT_A_CHOICE, "x.teacher_type");
+    DISTILL("kind -1", kind, (grpo_distill_kind)-1, GRPO_NOT_A_CHOICE, "x.kind");
+    DISTILL("tail -1", tail, (grpo_tail_kind)-1, GRPO_NOT_A_CHOICE, "x.tail");
+    DISTILL("teacher_type 3", teacher_type, (grpo_logits_type)3, GRPO_NOT_A_CHOICE, "x.teacher_type");
+    DISTILL("rows that overlap", teacher_stride, 1, GRPO_TOO_SMALL, "x.teacher_stride");
+    DISTILL("more than memory has", teacher_stride, INT64_MAX / 8, GRPO_OUT_OF_RANGE, "x.teacher_stride");
+    DISTILL("k 0", k, 0, GRPO_NOT_POSITIVE, "x.k");
+    DISTILL("the teacher's temperature 0", teacher_temperature, 0, GRPO_NOT_POSITIVE, "x.teacher_temperature");
+    DISTILL("log-probabilities at another temperature", teacher_temperature, 2, GRPO_COMBINATION, "x.teacher_temperature, ids");
+    DISTILL("kind 3", kind, (grpo_distill_kind)3, GRPO_NOT_A_CHOICE, "x.kind");
+    DISTILL("beta 1.5", beta, 1.5, GRPO_NOT_UNIT, "x.beta");
+    DISTILL("tail 3", tail, (grpo_tail_kind)3, GRPO_NOT_A_CHOICE, "x.tail");
+    DISTILL("clip -1", clip, -1, GRPO_NEGATIVE, "x.clip");
+    DISTILL("logp_min 1", logp_min, 1, GRPO_POSITIVE, "x.logp_min");
+    DISTILL("divergence_max NaN", divergence_max, NAN, GRPO_NAN, "x.divergence_max");
     DISTILL("temperature 0", student.temperature, 0, GRPO_NOT_POSITIVE, "logits.temperature");
 #undef DISTILL
     x = right_distill; x.tail = GRPO_TAIL_BUCKET; x.logp_min = -10;
-    distill_refused("a floor of a bucket", distill_with(&x, half, set), GRPO_COMBINATION, "x[9], ids");
+    distill_refused("a floor of a bucket", distill_with(&x, half, set), GRPO_COMBINATION, "x.logp_min, ids");
     x.logp_min = 0; x.teacher_stride = 4;
-    distill_refused("a tail of the whole vocabulary", distill_with(&x, z, NULL), GRPO_COMBINATION, "x[7], ids");
+    distill_refused("a tail of the whole vocabulary", distill_with(&x, z, NULL), GRPO_COMBINATION, "x.tail, ids");
     check_distilled_slopes(half, set);
     check_distilled_numbers(z, set);
 }
@@ -801,7 +801,8 @@ static void check_flow(void) {
     static const grpo_real x[2] = { 1, 2 };
     static const double one[1] = { 1 }, two[1] = { 2 }, none[1] = { 0 }, huge[1] = { -1e151 };
     static const struct { grpo_nft x; int rule; const char *thing; } wrong[] = {
-        { { 0, 1, 0 }, GRPO_NOT_POSITIVE, "x[0]" }, { { 5, 0, 0 }, GRPO_NOT_POSITIVE, "x[1]" }, { { 5, 1, -1 }, GRPO_NEGATIVE, "x[2]" },
+        { { 0, 1, 0 }, GRPO_NOT_POSITIVE, "x.advantage_max" }, { { 5, 0, 0 }, GRPO_NOT_POSITIVE, "x.beta" },
+        { { 5, 1, -1 }, GRPO_NEGATIVE, "x.kl_coef" },
         { { 5, 1, 1 }, GRPO_NULL, "velocity_ref" }, { { 5, 1, 0 }, GRPO_NOT_UNIT, "level[0]" },
     };
     double share, loss;

@@ -608,6 +608,8 @@ static void test_unread_by_switch(void) {
           "(what does: dual_clip, gppo, aspo or unbounded_positive)" },
         { "weight.rollout_is_high", 2.5, GRPO_LINT_LIKELY, "weight.rollout_is_high is 2.5, but nothing reads it while "
           "weight.rollout_is=none (what does: truncate, mask or reject)" },
+        { "reward.truncated_factor", 0.5, GRPO_LINT_LIKELY, "reward.truncated_factor is 0.5, but nothing reads it while "
+          "reward.truncated=keep (what does: scale)" },
         { "reward.overlong_max", 16384, GRPO_LINT_LIKELY, "reward.overlong_max is 16384, but nothing reads it while "
           "reward.overlong=none (what does: soft or linear)" },
         { "advantage.gamma", 0.99, GRPO_LINT_NOTE, "advantage.gamma is 0.99, but nothing reads it while advantage.credit=outcome "

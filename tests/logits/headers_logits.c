@@ -4,3 +4,5 @@
 #include "../../extra/grpo_logits.h"
 #define GRPO_HIDDEN_IMPLEMENTATION
 #include "../../extra/grpo_hidden.h"
+#define GRPO_MESSAGES_IMPLEMENTATION
+#include "../../extra/grpo_messages.h"

@@ -16,6 +16,8 @@ enum { LANES = GRPO_ROW_LANES_ };
 #include "rows_on_gpu.h"
 #include "../support/check.h"
 #include "../support/random_batch.h"
+#define GRPO_MESSAGES_IMPLEMENTATION
+#include "../../extra/grpo_messages.h"
 #include "sixteen_bits.h"
 #include "../support/status.h"
 #include <stdlib.h>

@@ -26,3 +26,5 @@
 #include "../../extra/grpo_lint.h"
 #define GRPO_LINT_OBJECTIVE_IMPLEMENTATION
 #include "../../extra/grpo_lint_objective.h"
+#define GRPO_MESSAGES_IMPLEMENTATION
+#include "../../extra/grpo_messages.h"

@@ -1,8 +1,7 @@
 /* Statuses in tests: lines to print, and comparison with what is expected. */
 #ifndef STATUS_H
 #define STATUS_H
-#include "../../grpo.h"
-#include "arguments.h"
+#include "../../extra/grpo_messages.h"
 #include <stdio.h>
 
 /* the message of a status; valid for the next three calls too */
@@ -13,29 +12,37 @@ static inline const char *status_line(grpo_status st) {
     return grpo_status_message(st, line[k], sizeof line[k]);
 }
 
-static inline int status_what(grpo_status st) { return (int)(st >> 8 & 1023); }
-
-static inline void write_thing(const char *arguments, int place, const char *name, char *to, size_t size) {
-    size_t n = strlen(name);
-    const char *p = place < 1 ? name : argument_at(arguments, place, &n);
-    snprintf(to, size, "%.*s", (int)n, p);
-}
-
-/* what a status of that function is about, in the names of its declaration: "batch.logp[7]", "low, high", "gate[2]" */
+/* what a status of that function of extra/ is about, in the words of its message: "batch.logp[7]", "low, high", "gate.delta".
+ * The function's name ends at a space or a bracket */
 static inline const char *thing_of(const char *function, grpo_status st) {
     static char line[200];
-    char what[80], other[80], entry[32] = "";
-    const char *arguments = arguments_of(function);
-    write_thing(arguments, status_what(st) - GRPO_AT_ARGUMENT_, grpo_status_what(st), what, sizeof what);
-    write_thing(arguments, (int)(st >> 18 & 1023) - GRPO_AT_ARGUMENT_, grpo_status_other(st), other, sizeof other);
-    if (grpo_status_index(st) >= 0) snprintf(entry, sizeof entry, "[%d]", (int)grpo_status_index(st));
-    snprintf(line, sizeof line, "%s%s%s%s", what, entry, *other ? ", " : "", other);
+    char message[GRPO_MESSAGE_SIZE], name[60];
+    const char *rule = grpo_status_text(st), *other = grpo_status_other(st), *end;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(function, " ("), function);
+    grpo_call_message(name, st, message, sizeof message);
+    end = strstr(message, rule);
+    if (!end || end == message) return "";
+    if (!strncmp(other, "argument ", 9)) other = end + strlen(rule) + 1;
+    snprintf(line, sizeof line, "%.*s%s%s", (int)(end - message) - 1, message, *other ? ", " : "", other);
     return line;
+}
+
+/* the name of argument `place`, from 1, of that function; "" if it has fewer */
+static inline const char *argument_of(const char *function, int place) {
+    const char *name = thing_of(function, GRPO_STATUS_ARGUMENT_(GRPO_NULL, place, -1));
+    return strchr(name, ' ') ? "" : name;                              /* "argument 3" */
+}
+
+static inline const char *last_argument(const char *function) {
+    int n = 1;
+    while (*argument_of(function, n + 1)) n++;
+    return argument_of(function, n);
 }
 
 /* is the status that rule about that thing?  "last": the last argument */
 static inline int says(const char *function, grpo_status st, int rule, const char *thing) {
-    if (strcmp(thing, "last") == 0) thing = strrchr(arguments_of(function), ' ') + 1;
+    char last[40];
+    if (strcmp(thing, "last") == 0) thing = strcpy(last, last_argument(function));
     return grpo_status_rule(st) == rule && strcmp(thing_of(function, st), thing) == 0;
 }
 

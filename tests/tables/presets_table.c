@@ -1,5 +1,6 @@
 /* presets_table FILE: prints the generated part of OBJECTIVES.md: ten rows beside each other, papers by family, then frameworks, each row
- * with its settings.  FILE has a line for each row: name, tab, kind of claim (evidence/sources_check.py --table). */
+ * with its settings.  FILE has a line for each row, with tabs between: name, kind of claim, settings that a mark of it is about
+ * (evidence/sources_check.py --table). */
 #include "../../gspo.h"
 #include "../support/field.h"
 #include <stdio.h>
@@ -38,12 +39,14 @@ static void read_evidence(const char *path) {
     fclose(f);
 }
 
-static void write_evidence(char *cell, size_t size, const char *row) {
+/* column 1 of the row's line: the kind of claim; 2: what its mark is about */
+static void write_evidence(char *cell, size_t size, const char *row, int column) {
     const size_t length = strlen(row);
     const char *line;
     for (line = evidence; *line; line += strcspn(line, "\n") + 1)
         if (!strncmp(line, row, length) && line[length] == '\t') {
-            snprintf(cell, size, "%.*s", (int)strcspn(line + length + 1, "\n"), line + length + 1);
+            for (line += length + 1; column > 1; column--) line += strcspn(line, "\t") + 1;
+            snprintf(cell, size, "%.*s", (int)strcspn(line, "\t\n"), line);
             return;
         }
     fprintf(stderr, "%s: no evidence\n", row);
@@ -203,7 +206,7 @@ static void print_rows(const section *s) {
         print_cell(p->name);
         print_paper(p->paper);
         print_cell(p->equations);
-        write_evidence(cell, sizeof cell, p->name);
+        write_evidence(cell, sizeof cell, p->name, 1);
         print_cell(cell);
         print_cell(p->summary);
         putchar('\n');
@@ -249,26 +252,40 @@ static void print_settings(const section *s) {
     puts("\n</details>");
 }
 
+static const char *const best_known[] = { "grpo", "dr-grpo", "dapo", "rloo", "reinforce++", "gspo", "gmpo", "cispo", "sapo", "tis" };
+enum { BEST_KNOWN = sizeof best_known / sizeof *best_known };
+
+static void print_about_the_first(void) {
+    char cell[MAX_CELL];
+    int n;
+    printf("## The best known, side by side\n\nAn empty cell: as in `%s`. A filled cell replaces all of `%s`'s cell, so "
+           "`baseline group_mean` alone means: no division by\nthe deviation. A dagger (†): settings rest on a restatement or were "
+           "chosen here:\n\n", best_known[0], best_known[0]);
+    for (n = 0; n < BEST_KNOWN; n++) {
+        write_evidence(cell, sizeof cell, best_known[n], 2);
+        if (*cell) printf("- `%s`: %s\n", best_known[n], cell);
+    }
+    puts("");
+}
+
 /* the best-known objectives, axis by axis; a cell is empty where the axis has the settings of the first of them */
 static void print_beside_the_first(void) {
-    static const char *const name[] = { "grpo", "dr-grpo", "dapo", "rloo", "reinforce++", "gspo", "gmpo", "cispo", "sapo", "tis" };
+    static const char *const *const name = best_known;
     char cell[MAX_CELL], of_first[MAX_CELL];
     const grpo_field *f, *end, *fields;
     grpo_objective first, obj;
     int n, n_fields;
     fields = grpo_fields(&n_fields);
     end = fields + n_fields;
-    printf("## The best known, side by side\n\nAn empty cell: as in `%s`. A filled cell replaces all of `%s`'s cell, so "
-           "`baseline group_mean` alone means: no division by\nthe deviation. A dagger (†): a setting rests on a restatement or was "
-           "chosen here (`grpo`: eps; `rloo`: all, as the paper could only\nbe read in a restatement; `cispo`: weight_max; "
-           "`tis`: all but its weight).\n\n| |", name[0], name[0]);
+    print_about_the_first();
+    printf("| |");
     for (f = fields; f < end; f = next_axis(f, end)) printf(" %.*s |", axis_length(f->path), f->path);
     printf("\n|---|");
     for (f = fields; f < end; f = next_axis(f, end)) printf("---|");
     putchar('\n');
-    for (n = 0; n < (int)(sizeof name / sizeof *name); n++) {
+    for (n = 0; n < BEST_KNOWN; n++) {
         if (grpo_objective_named(name[0], &first) || grpo_objective_named(name[n], &obj)) exit(1);
-        write_evidence(cell, sizeof cell, name[n]);
+        write_evidence(cell, sizeof cell, name[n], 1);
         printf("| `%s`%s |", name[n], strstr(cell, "†") ? " †" : "");
         for (f = fields; f < end; f = next_axis(f, end)) {
             write_axis(of_first, &first, f, end);
