@@ -9,6 +9,7 @@ cd "$(dirname "$0")/.."
 seconds=${1:-${FUZZ_SECONDS:-}}
 build=${BUILD:-build/fuzz}
 cc=${CC:-clang}
+. tests/support/counting.sh
 # without null and object-size: reading a null pointer faults anyway, and the address sanitizer checks sizes
 sanitizers="-fsanitize=address,undefined -fno-sanitize=null,object-size -fno-sanitize-recover=all"
 flags="-std=c99 -gline-tables-only -O1 -fno-omit-frame-pointer $sanitizers"
@@ -67,7 +68,8 @@ fuzz() { # harness, runs, seeds, options...
 
 if ! build_all >"$build/build.log" 2>&1; then
     tail -20 "$build/build.log"
-    echo "0 passed, 1 failed"
+    count 0 1
+    summary
     exit 1
 fi
 rm -f "$build"/*.verdict
@@ -82,7 +84,6 @@ fuzz fuzz_lint$float 1000 batches -max_len=2048
 [ -z "$seconds" ] || for harness in fuzz_advantages fuzz_lint; do fuzz $harness$double 0 batches -max_len=2048; done
 fuzz fuzz_json 24000 json -max_len=8192 -dict=fuzz/json.dict
 wait
-passed=$(cat "$build"/*.verdict | grep -c '^ok$')
-failed=$((of - passed))
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+right=$(cat "$build"/*.verdict | grep -c '^ok$')
+count "$right" $((of - right))
+summary

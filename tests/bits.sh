@@ -6,64 +6,59 @@
 # and options.  --quick: bits.txt once, with the compiler CC.  --write rewrites both files: only where numbers are meant to change.
 set -u
 cd "$(dirname "$0")/.."
-folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 . tests/support/counting.sh
-printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$folder/body.c"
+printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/body.c"
 
 element_hashes() { # program, compiler and options
     program=$1; shift
-    "$@" -I. tests/bits/bits.c "$folder/body.c" -lm -o "$folder/$program" && "$folder/$program" >"$folder/$program.found"
+    "$@" -I. tests/bits/bits.c "$work/body.c" -lm -o "$work/$program" && "$work/$program" >"$work/$program.found"
 }
 
 hashes() { # compiler and options: both element types, in parallel
-    rm -f "$folder"/*.found
+    rm -f "$work"/*.found
     element_hashes double "$@" -DGRPO_DOUBLE &
     element_hashes float "$@" -UGRPO_DOUBLE
     wait
-    cat "$folder/double.found" "$folder/float.found"
+    cat "$work/double.found" "$work/float.found"
+}
+
+same_lines() { # what, file, file: a check for each line
+    differ=$(diff "$2" "$3" | grep -c '^[<>]')
+    same=$(grep -cxFf "$2" "$3") same=${same:-0}                  # of an empty file grep counts nothing
+    diff "$2" "$3" | sed -n "s|^[<>]|FAIL $1:|p" | sort | head -20
+    if [ "$same" -eq 0 ]; then differ=$((differ + 1)); fi
+    count "$same" "$differ"
+    echo "$1: $same the same, $differ differ"
 }
 
 compare() { # file, what, compiler and options
     file=tests/bits/$1 what=$2; shift 2
-    if ! hashes "$@" >"$folder/found"; then echo "FAIL $what: does not build or run"; failed=$((failed + 1)); return; fi
-    differ=$(diff "$file" "$folder/found" | grep -c '^[<>]')
-    same=$(grep -cxFf "$file" "$folder/found")
-    diff "$file" "$folder/found" | sed -n "s|^[<>]|FAIL $what: |p" | sort | head -20
-    passed=$((passed + same)) failed=$((failed + differ))
-    echo "$what: $same the same, $differ differ"
+    if hashes "$@" >"$work/found"; then same_lines "$what" "$file" "$work/found"; else verdict "$what: builds and runs" 1; fi
 }
 
 random_hashes() { # file to write, options: random objectives, pairs and triples of choices
     out=$1; shift
-    : >"$folder/$out"
+    : >"$work/$out"
     for element in -DGRPO_DOUBLE -UGRPO_DOUBLE; do
-        gcc -std=c99 -O1 $element "$@" -I. tests/bits/bits_random.c "$folder/body.c" -lm -o "$folder/$out.program" || return 1
+        gcc -std=c99 -O1 $element "$@" -I. tests/bits/bits_random.c "$work/body.c" -lm -o "$work/$out.program" || return 1
         combinations=pairs
         [ $element = -UGRPO_DOUBLE ] || combinations="triples 0 1"
-        for draws in "0 5000" "$combinations"; do "$folder/$out.program" $draws >>"$folder/$out" || return 1; done
+        for draws in "0 5000" "$combinations"; do "$work/$out.program" $draws >>"$work/$out" || return 1; done
     done
 }
 
 random_compare() { # the same bits with and without blocks
-    random_hashes blocks & random_hashes no_blocks -DGRPO_NO_BLOCKS || : >"$folder/no_blocks"
+    random_hashes blocks & random_hashes no_blocks -DGRPO_NO_BLOCKS || : >"$work/no_blocks"
     wait
-    differ=$(diff "$folder/blocks" "$folder/no_blocks" | grep -c '^[<>]')
-    same=$(grep -cxFf "$folder/blocks" "$folder/no_blocks")
-    diff "$folder/blocks" "$folder/no_blocks" | sed -n 's|^<|FAIL by blocks:|p' | head -5
-    [ "$same" -gt 0 ] || differ=$((differ + 1))
-    passed=$((passed + same)) failed=$((failed + differ))
-    echo "random objectives, combinations of choices, with and without blocks: $same the same, $differ differ"
+    same_lines "random objectives, combinations of choices, with and without blocks" "$work/blocks" "$work/no_blocks"
 }
 
-logits_hashes() { "$@" -std=c99 -ffp-contract=off tests/logits/logits_bits.c -lm -o "$folder/logits" && "$folder/logits"; }
+logits_hashes() { "$@" -std=c99 -ffp-contract=off tests/logits/logits_bits.c -lm -o "$work/logits" && "$work/logits"; }
 
 logits_compare() { # compiler and options: the same bits as gcc -O2 on this machine
-    if ! logits_hashes "$@" >"$folder/found"; then echo "FAIL logits, $*: does not build or run"; failed=$((failed + 1)); return; fi
-    differ=$(diff "$folder/logits.first" "$folder/found" | grep -c '^>')
-    diff "$folder/logits.first" "$folder/found" | sed -n "s|^>|FAIL logits, $*:|p" | head -5
-    same=$(grep -cxFf "$folder/logits.first" "$folder/found")
-    passed=$((passed + same)) failed=$((failed + differ))
-    echo "logits, $*: $same the same, $differ differ"
+    if logits_hashes "$@" >"$work/found"; then same_lines "logits, $*" "$work/logits.first" "$work/found"
+    else verdict "logits, $*: builds and runs" 1; fi
 }
 
 if [ "${1:-}" = --write ]; then
@@ -86,7 +81,7 @@ case $(gcc -dumpversion).$(uname -m) in
 *) echo "skipped: fused multiply-adds are held for gcc 12 on x86-64" ;;
 esac
 random_compare
-logits_hashes gcc -O2 >"$folder/logits.first"
+logits_hashes gcc -O2 >"$work/logits.first"
 logits_compare gcc -O3 -march=native
 logits_compare clang -O2
 logits_compare clang -O1 -march=native

@@ -51,19 +51,17 @@ program() { # target, element, name, sources ...: builds and runs it
     label="$target$variant, $name"
     [ $element = UGRPO_DOUBLE ] && label="$label in float"
     if ! $compiler $flags -$element "$(find tests -name "$name.c")" "$@" "$work/$element.a" -o "$work/$name.exe" -lm >"$work/log" 2>&1; then
-        failed=$((failed + 1)); echo "FAIL $label: does not build"; head -5 "$work/log"; return
+        verdict "$label: builds" 1; return
     fi
     case $name in vectors* | calls) argument=tests/vectors ;; *) argument= ;; esac
     start=$(date +%s)
     WINEDEBUG=-all $run "$work/$name.exe" $argument >"$work/log" 2>&1
     status=$?
     tally "$work/log"
-    passed=$((passed + p)) failed=$((failed + f))
+    count "$p" "$f"
     if [ "$f" -ne 0 ]; then grep -m 5 . "$work/log"; fi
     if [ "$p" -eq 0 ] || { [ $status -ne 0 ] && [ "$f" -eq 0 ]; }; then
-        failed=$((failed + 1))
-        echo "FAIL $label: exit status $status$([ -s "$work/log" ] || echo ', printed nothing')"
-        tail -5 "$work/log"
+        verdict "$label: exit status $status$([ -s "$work/log" ] || echo ', printed nothing')" 1
     fi
     echo "$label: $p passed, $f failed, $(($(date +%s) - start)) s"
 }
@@ -74,12 +72,10 @@ tests_of() { # target, options: every program in both element types
     flags="-std=c99 -O2 -w -DDRAWS_OVER=12 -D_FILE_OFFSET_BITS=64 -I. -I${cjson%/*} -I/usr/include/stb $options $*"
     for source in "$cjson" tests/support/stb_ds.c; do
         object=${source##*/}
-        $compiler $flags -c "$source" -o "$work/${object%.c}.o" || { failed=$((failed + 1)); echo "FAIL $target: $object"; return; }
+        $compiler $flags -c "$source" -o "$work/${object%.c}.o" || { verdict "$target: $object" 1; return; }
     done
     for element in DGRPO_DOUBLE UGRPO_DOUBLE; do
-        if ! $compiler $flags -$element -c tests/support/headers.c -o "$work/headers.o"; then
-            failed=$((failed + 1)); echo "FAIL $target: headers"; return
-        fi
+        $compiler $flags -$element -c tests/support/headers.c -o "$work/headers.o" || { verdict "$target: headers" 1; return; }
         rm -f "$work/$element.a"; $tools-ar rc "$work/$element.a" "$work/headers.o"
         read="tests/support/case.c tests/support/compare.c $work/cJSON.o $work/stb_ds.o"
         program "$target" $element vectors tests/support/split_run.c $read

@@ -5,18 +5,11 @@ import sys
 
 import cffi
 
+from support.counting import check, checked
+
 ffi = cffi.FFI()
 ffi.cdef(open(sys.argv[2], encoding='utf-8').read())
 lib = ffi.dlopen(sys.argv[1])
-passed = failed = 0
-
-
-def check(ok, what):
-    global passed, failed
-    passed += bool(ok)
-    failed += not ok
-    if not ok:
-        print('FAIL', what)
 
 
 def layouts():
@@ -45,7 +38,7 @@ def check_layouts():
         for member, offset, size in declared(structure):
             if not member or structure in looked_into:
                 found = here.get((structure, member))
-                check(found == (offset, size), f'{structure}.{member}: {found}, declared {offset, size}')
+                check(f'{structure}.{member}', found == (offset, size), f'{found}, declared {offset, size}')
 
 
 def check_fields():
@@ -55,23 +48,23 @@ def check_fields():
     for field in fields[0:count[0]]:
         axis, name = ffi.string(field.path).decode().split('.')
         offset = ffi.offsetof('grpo_objective', axis) + ffi.offsetof('grpo_' + {'ratio': 'ratio_axis'}.get(axis, axis), name)
-        check(offset == field.offset, f'{axis}.{name} at {field.offset}, declared at {offset}')
+        check(f'{axis}.{name}', offset == field.offset, f'at {field.offset}, declared at {offset}')
 
 
 def check_calls():
     """Loads an objective by name, and changes it through the struct and through a path."""
     objective = ffi.new('grpo_objective *')
-    check(lib.grpo_objective_named(b'gspo', objective) == lib.GRPO_OK, 'gspo')
-    check(objective.ratio.level == lib.GRPO_LEVEL_SEQUENCE_MEAN and objective.surrogate.eps_high == 4e-4, 'the settings of gspo')
+    check('gspo', lib.grpo_objective_named(b'gspo', objective) == lib.GRPO_OK)
+    check('the settings of gspo', objective.ratio.level == lib.GRPO_LEVEL_SEQUENCE_MEAN and objective.surrogate.eps_high == 4e-4)
     status = lib.grpo_objective_set(objective, b'surrogate.eps_high', 0.25)
-    check(status == lib.GRPO_OK and objective.surrogate.eps_high == 0.25, 'eps_high')
+    check('eps_high', status == lib.GRPO_OK and objective.surrogate.eps_high == 0.25)
     status = lib.grpo_objective_named(b'gsop', objective)
-    check(status & 255 == lib.GRPO_UNKNOWN and message(status) == 'name is unknown: the nearest is gspo', message(status))
+    said = message(status)
+    check('an unknown name', status & 255 == lib.GRPO_UNKNOWN and said == 'name is unknown: the nearest is gspo', said)
 
 
-check(lib.grpo_version() == lib.GRPO_VERSION_NUMBER, 'the version')
-check_layouts()
-check_fields()
-check_calls()
-print(f'{passed} passed, {failed} failed')
-sys.exit(failed > 0)
+def check_version():
+    check('the version', lib.grpo_version() == lib.GRPO_VERSION_NUMBER)
+
+
+sys.exit(checked(check_version, check_layouts, check_fields, check_calls))

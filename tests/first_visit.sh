@@ -5,9 +5,10 @@
 # Prints the seconds of each step, and ends with "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.."
-debian=${1:-$(mktemp -d)}
+debian=${1:-$(mktemp -d)} keep=${1:-}
+work=$(mktemp -d)
+trap 'rm -rf "$work"; [ -n "$keep" ] || rm -rf "$debian"' EXIT
 . tests/support/counting.sh
-[ $# -gt 0 ] || trap 'rm -rf "$debian"' EXIT
 
 block() { # mark, which of them: the text of the fenced block under it
     awk -v mark="<!-- $1 -->" -v which="${2:-1}" '
@@ -23,13 +24,13 @@ inside() {
 
 step() { # what, command
     start=$(date +%s.%N)
-    if inside "$2" >"$debian/log" 2>&1; then verdict=ok passed=$((passed + 1)); else verdict=FAIL failed=$((failed + 1)); fi
-    printf '%-4s %6.1f s  %s\n' $verdict "$(echo "$(date +%s.%N) $start" | awk '{ print $1 - $2 }')" "$1"
-    if [ $verdict = FAIL ]; then tail -20 "$debian/log"; fi
+    inside "$2" >"$work/log" 2>&1
+    status=$?
+    verdict "$(echo "$(date +%s.%N) $start" | awk '{ printf "%6.1f s", $1 - $2 }')  $1" $status
 }
 
 [ -x "$debian/usr/bin/gcc" ] || debootstrap --variant=minbase --include=gcc,g++,libc6-dev,git,ca-certificates bookworm "$debian" \
-    >"$debian.log" 2>&1 || { tail -5 "$debian.log"; echo "0 passed, 1 failed"; exit 1; }
+    >"$work/log" 2>&1 || { verdict debootstrap 1; summary; exit; }
 rm -rf "$debian/visit" "$debian/origin" && mkdir "$debian/visit" && git clone -q --bare . "$debian/origin"
 step "git clone" "git clone -q /origin grpo"
 step "command 1: $(block 'command 1')" "cd grpo; $(block 'command 1')"

@@ -49,8 +49,7 @@ lane() { # C compiler, C++ compiler
 take_lanes() { # compilers: adds up their results and prints failures
     for lane in "$@"; do
         grep -v '^ok' "$work/$lane.lane"
-        passed=$((passed + $(grep -c '^ok' "$work/$lane.lane")))
-        failed=$((failed + $(grep -c '^FAIL' "$work/$lane.lane")))
+        count "$(grep -c '^ok' "$work/$lane.lane")" "$(grep -c '^FAIL' "$work/$lane.lane")"
     done
 }
 

@@ -12,6 +12,8 @@ import re
 import subprocess
 import sys
 
+from support.counting import attempt, check, checked
+
 LONGEST_CELL = 300  # as shown: of a link its text
 LINKED = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 WITH_SHORT_CELLS = "tests/vectors/"
@@ -184,7 +186,7 @@ def programs_run():
 
 def is_program(path):
     """A C file with main, a script; quick.sh, all.sh and their part are what runs, not what is run."""
-    if not os.path.isfile(path) or path in ("tests/all.sh", "tests/quick.sh", "tests/support/counting.sh"):
+    if not os.path.isfile(path) or path in ("tests/all.sh", "tests/quick.sh", "tests/support/counting.sh", "tests/support/counting.py"):
         return False
     if path.endswith((".c", ".h")):
         return "\nint main(" in read(path)
@@ -347,26 +349,35 @@ def wrong_counts():
         yield None if said and numbers == [right] * len(said) else f"{page}: {phrase}: {', '.join(said) or 'nothing'}, and counted {right}"
 
 
-def main():
-    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    passed, failures = 0, []
+def wrong_links():
     for page in pages():
         text = read(page)
         for number, target in links(text):
             if not re.match(r"[a-z][a-z0-9+.-]*:|//", target):
                 wrong = wrong_link(page, target)
-                passed += not wrong
-                failures += [f"{page}:{number}: {target}: {wrong}"] if wrong else []
-        for table in tables(text) if page.startswith(WITH_SHORT_CELLS) else ():
-            wrong = [f"{page}:{line}" for line in wrong_rows(table)]
-            passed += not wrong
-            failures += wrong
-    wrong = [*wrong_words(), *wrong_lists(), *wrong_rooms(), *wrong_options(), *wrong_counts()]
-    passed += wrong.count(None)
-    failures += [line for line in wrong if line]
-    print("".join(f"FAIL {line}\n" for line in failures) + f"{passed} passed, {len(failures)} failed")
-    return not passed or bool(failures)
+                yield f"{page}:{number}: {target}: {wrong}" if wrong else None
+
+
+def wrong_cells():
+    for page in filter(lambda page: page.startswith(WITH_SHORT_CELLS), pages()):
+        for table in tables(read(page)):
+            yield from [f"{page}:{line}" for line in wrong_rows(table)] or [None]
+
+
+def check_all(what):
+    """One check for each thing that the generator says: None, or what is wrong."""
+    kind = what.__name__.removeprefix("wrong_")
+    said = list(what())
+    check(f"there are {kind}", said)
+    for wrong in said:
+        check(kind, not wrong, wrong)
+
+
+def main():
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    for what in (wrong_links, wrong_cells, wrong_words, wrong_lists, wrong_rooms, wrong_options, wrong_counts):
+        attempt(check_all, what)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checked(main))

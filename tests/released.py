@@ -13,6 +13,8 @@ import pathlib
 import re
 import sys
 
+from support.counting import check, checked, count
+
 TOP = pathlib.Path(__file__).resolve().parent.parent
 VECTORS = TOP / "tests" / "vectors"
 LIST = VECTORS / "released.txt"
@@ -84,28 +86,27 @@ def versions():
     return {name: re.findall(pattern, (TOP / name).read_text(encoding="utf-8"), re.M)[:1] for name, pattern in places.items()}
 
 
-def main():
+def check_cases():
     now = present()
-    if sys.argv[1:] == ["--write"]:
-        LIST.write_text(written(now), encoding="utf-8")
-        return 0
     version, before = released()
-    told, said, passed, failed = differences(before, now), mentioned(version), 0, 0
+    told, said, unsaid = differences(before, now), mentioned(version), 0
     for variant, what in told.items():
         line = ", ".join(f"{len(names)} {word}" for word, names in what.items() if names)
         print(f"{variant}: {line} since {version}")
         for name in what["changed"] + what["gone"] if variant not in said else []:
             how = "gone" if name in what["gone"] else "changed"
-            print(f"FAIL {name} is {how}: tests/vectors/CHANGES.md has to name `{variant}` under Since {version}, and say why")
-            failed += 1
-    passed = sum(map(len, before.values())) - failed
+            check(f"{name} is {how}: tests/vectors/CHANGES.md has to name `{variant}` under Since {version}, and say why", False)
+            unsaid += 1
+    count(sum(map(len, before.values())) - unsaid, 0)
+
+
+def check_version():
     places = versions()
-    if len({tuple(numbers) for numbers in places.values()}) != 1:
-        print(f"FAIL the version differs: {places}")
-        failed += 1
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    check("the version is the same everywhere", all(places.values()) and len({*map(tuple, places.values())}) == 1, places)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if sys.argv[1:] == ["--write"]:
+        LIST.write_text(written(present()), encoding="utf-8")
+    else:
+        sys.exit(checked(check_cases, check_version))

@@ -15,10 +15,8 @@ trap 'rm -rf "$work"' EXIT
 . tests/support/counting.sh
 
 bound() { # what, value, at most
-    if awk "BEGIN { exit !($2 <= $3) }"
-    then passed=$((passed + 1)); verdict=ok
-    else failed=$((failed + 1)); verdict=FAIL; fi
-    printf '%-4s %-64s %8s  at most %s\n' $verdict "$1" "$2" "$3"
+    awk "BEGIN { exit !($2 <= $3) }"
+    verdict "$(printf '%-64s %8s  at most %s' "$1" "$2" "$3")" $?
 }
 
 # ---- object bytes and compile time
@@ -145,9 +143,9 @@ longest_line() {
 lines() {
     headers="grpo.h grpo_blocks.h grpo_rows.h gspo.h extra/*.h"
     bound "lines of grpo.h" "$(awk 'END { print NR }' grpo.h)" 6500
-    if grep -q "^ \* You can stop reading here" grpo.h
-    then bound "lines of grpo.h before its banner, tables of choices left out" "$(lines_before_banner)" 2800
-    else failed=$((failed + 1)); echo "FAIL grpo.h has no banner: You can stop reading here"; fi
+    grep -q "^ \* You can stop reading here" grpo.h
+    verdict "grpo.h has a banner: You can stop reading here" $?
+    bound "lines of grpo.h before its banner, tables of choices left out" "$(lines_before_banner)" 2800
     bound "lines of the longest function of the headers" "$(longest_function $headers)" 60
     bound "characters of the longest line of the headers" "$(longest_line $headers)" 140
     others=$(find tests examples fuzz packages -name '*.[ch]')

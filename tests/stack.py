@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+from support.counting import check, checked
+
 POINTER = "__indirect_call"        # gcc's name for the target of a call through a pointer
 MOST = 32 * 1024
 LIBRARY = 256                      # bytes allowed for a function of the C library
@@ -60,14 +62,11 @@ def main():
     size, calls, entries = call_graph(options)
     way = deepest(size, calls)
     ways = sorted((way(f) for f in entries), reverse=True)
-    failed = 0
     for total, path in ways:
-        failed += total > MOST
-        if total > MOST or (verbose and total > MOST / 4):
-            print(f"{'FAIL ' if total > MOST else ''}{total} bytes:", " > ".join(f"{f.split(':')[-1]} {size[f]}" for f in path))
+        told = f"{total} bytes: " + " > ".join(f"{f.split(':')[-1]} {size[f]}" for f in path)
+        if check(f"more than {MOST} bytes of stack", total <= MOST, told) and verbose and total > MOST / 4:
+            print(told)
     print(f"deepest: {ways[0][1][0]}, {ways[0][0]} bytes")
-    print(f"{len(ways) - failed} passed, {failed} failed")
-    return failed != 0
 
 
-sys.exit(main())
+sys.exit(checked(main))

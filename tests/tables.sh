@@ -12,7 +12,7 @@ trap 'rm -rf "$new"' EXIT
 python=$(command -v /usr/bin/python3 || command -v python3)
 "$python" tests/evidence/sources_check.py --table >"$new/evidence"
 "$python" tests/evidence/sources_check.py --default >"$new/default"
-"$build/tests/presets_table" --markdown "$new/evidence" >"$new/tables"
+"$build/tests/presets_table" "$new/evidence" >"$new/tables"
 awk -v words="$new/default" '{ print }
     /^## Frameworks$/ { print ""; while ((getline line <words) > 0) print line }' "$new/tables" >"$new/rows"
 "$build/tests/arrays_table" >"$new/arrays"

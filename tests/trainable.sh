@@ -44,7 +44,7 @@ every_row() { # what, options...: counts trained, refused and failed rows
         echo "FAIL $row: $(grep '^train:' "$work/out" || tail -1 "$work/log.csv")"
     done <"$work/rows"
     echo "$rows rows, $what: $trained trained, $refused refused, $rows_failed failed"
-    passed=$((passed + trained + refused)) failed=$((failed + rows_failed))
+    count $((trained + refused)) "$rows_failed"
 }
 
 "$train" --list | awk '/^$/ { exit } { print $1 }' >"$work/rows"

@@ -6,21 +6,13 @@
 #define GSPO_IMPLEMENTATION
 #include "gspo.h"
 #include "grpo_cases.h"
-#include <stdio.h>
+#include "../../tests/support/check.h"
 #include <stdlib.h>
-
-static int passed, failed;
-
-static void check(int is, const char *id, const char *what) {
-    if (is) passed++;
-    else { failed++; printf("FAIL %s: %s\n", id, what); }
-}
 
 static void check_all(const grpo_case *c, const char *what, const double *found, const double *expected, const double *scale, int count) {
     for (int k = 0; k < count; k++) {
-        if (grpo_case_right(found[k], expected[k], scale[k], 4)) { passed++; continue; }
-        failed++;
-        printf("FAIL %s %s[%d]: found %.17g, expected %.17g\n", c->id, what, k, found[k], expected[k]);
+        check(grpo_case_right(found[k], expected[k], scale[k], 4), "%s %s[%d]: found %.17g, expected %.17g", c->id, what, k, found[k],
+              expected[k]);
     }
 }
 
@@ -74,7 +66,7 @@ static double metric_of(const grpo_report *r, const char *key) {
 static void check_metrics(const grpo_case *c, const grpo_report *r) {
     for (int k = 0; k < c->n_metrics; k++) {
         const double found = metric_of(r, c->metrics[k].key);
-        check(c->metrics[k].scale >= 0, c->id, "a scale below 0");
+        check(c->metrics[k].scale >= 0, "%s: a scale below 0", c->id);
         if (!isnan(found)) check_all(c, c->metrics[k].key, &found, &c->metrics[k].value, &c->metrics[k].scale, 1);
     }
 }
@@ -87,8 +79,8 @@ static int has_nan(const double *x, int count) {
 /* where a log-probability is NaN, the flags say so; returns whether one is */
 static int check_words(const grpo_case *c) {
     const int nan = has_nan(c->logp, c->n_tokens);
-    check(!nan || strstr(c->flags, "NaNMasked"), c->id, "a NaN without its flag");
-    check(strlen(c->comment) > 5, c->id, "its comment");
+    check(!nan || strstr(c->flags, "NaNMasked"), "%s: a NaN without its flag", c->id);
+    check(strlen(c->comment) > 5, "%s: its comment", c->id);
     return nan;
 }
 
@@ -98,17 +90,17 @@ static void check_judging(void) {
     memset(&c, 0, sizeof c);
     c.mistakes = two;
     c.n_mistakes = 2;
-    check(grpo_case_right(0.5 + 1.4e-14, 0.5, 1, 64) && !grpo_case_right(0.5 + 1.5e-14, 0.5, 1, 64), "right", "64 eps of the scale");
-    check(grpo_case_right(0.5 + 8e-16, 0.5, 1, 4) && !grpo_case_right(0.5 + 1e-15, 0.5, 1, 4), "right", "4 eps of the scale");
-    check(grpo_case_right(2e-323, 0, 1e-320, 64) && !grpo_case_right(3e-323, 0, 1e-320, 64), "right", "the smallest numbers");
-    check(grpo_case_right(0, 0, 0, 64) && !grpo_case_right(5e-324, 0, 0, 64), "right", "without a scale");
-    check(grpo_case_right(INFINITY, INFINITY, 1, 64) && !grpo_case_right(INFINITY, 1, INFINITY, 64), "right", "infinities");
-    check(!grpo_case_right(NAN, 1, 1, 64) && !grpo_case_right(1, INFINITY, 1, 64), "right", "NaN, and a number for an infinity");
-    check(!strcmp(grpo_case_mistake_named(&c, 2.000001), "TWO"), "named", "to seven digits");
-    check(!strcmp(grpo_case_mistake_named(&c, 2.000002), "no known mistake"), "named", "not to six");
-    check(!strcmp(grpo_case_mistake_named(&c, INFINITY), "INFINITE"), "named", "an infinity");
-    check(!strcmp(grpo_case_mistake_named(&c, -INFINITY), "no known mistake"), "named", "the other infinity");
-    check(!strcmp(grpo_case_mistake_named(&c, NAN), "no known mistake"), "named", "a NaN");
+    check(grpo_case_right(0.5 + 1.4e-14, 0.5, 1, 64) && !grpo_case_right(0.5 + 1.5e-14, 0.5, 1, 64), "right: 64 eps of the scale");
+    check(grpo_case_right(0.5 + 8e-16, 0.5, 1, 4) && !grpo_case_right(0.5 + 1e-15, 0.5, 1, 4), "right: 4 eps of the scale");
+    check(grpo_case_right(2e-323, 0, 1e-320, 64) && !grpo_case_right(3e-323, 0, 1e-320, 64), "right: the smallest numbers");
+    check(grpo_case_right(0, 0, 0, 64) && !grpo_case_right(5e-324, 0, 0, 64), "right: without a scale");
+    check(grpo_case_right(INFINITY, INFINITY, 1, 64) && !grpo_case_right(INFINITY, 1, INFINITY, 64), "right: infinities");
+    check(!grpo_case_right(NAN, 1, 1, 64) && !grpo_case_right(1, INFINITY, 1, 64), "right: NaN, and a number for an infinity");
+    check(!strcmp(grpo_case_mistake_named(&c, 2.000001), "TWO"), "named: to seven digits");
+    check(!strcmp(grpo_case_mistake_named(&c, 2.000002), "no known mistake"), "named: not to six");
+    check(!strcmp(grpo_case_mistake_named(&c, INFINITY), "INFINITE"), "named: an infinity");
+    check(!strcmp(grpo_case_mistake_named(&c, -INFINITY), "no known mistake"), "named: the other infinity");
+    check(!strcmp(grpo_case_mistake_named(&c, NAN), "no known mistake"), "named: a NaN");
 }
 
 static void evaluate(const grpo_case *c) {
@@ -131,20 +123,18 @@ static void evaluate(const grpo_case *c) {
         check_all(c, "advantage", advantage, c->right_advantage, c->advantage_scale, c->n_tokens);
     }
     ok = ok && !gspo_loss(&objective, &batch, c->advantage, NULL, &out, &report);
-    if (ok) {
+    if (check(ok, "%s is refused", c->id)) {
         check_all(c, "loss", &report.loss, &c->loss, &c->loss_scale, 1);
         check_all(c, "term", term, c->term, c->term_scale, c->n_tokens);
         check_all(c, "dlogp", dlogp, c->dlogp, c->dlogp_scale, c->n_tokens);
         check_metrics(c, &report);
-    } else { failed++; printf("FAIL %s is refused\n", c->id); }
+    }
     free(begin); free(offset); free(length); free(advantage); free(term); free(dlogp); free(out.scratch);
 }
 
 static void check_name(const grpo_case *c, const char *what, double loss, int is_named) {
     const char *name = grpo_case_mistake_named(c, loss);
-    if (!!strcmp(name, "no known mistake") == is_named) { passed++; return; }
-    failed++;
-    printf("FAIL %s %s: %g is %s\n", c->id, what, loss, name);
+    check(!!strcmp(name, "no known mistake") == is_named, "%s %s: %g is %s", c->id, what, loss, name);
 }
 
 /* is it near what a mistake of the case gives? */
@@ -170,9 +160,8 @@ int main(void) {
         check_name(c, "NaN", NAN, 0);
         if (!is_recorded(c, 12345.678)) check_name(c, "nonsense", 12345.678, 0);
     }
-    check(infinite > 0, "mistakes", "none has an infinite loss");
-    check(nans > 0, "flags", "none says that there is a NaN");
+    check(infinite > 0, "mistakes: none has an infinite loss");
+    check(nans > 0, "flags: none says that there is a NaN");
     printf("%d cases, %d settings, %d metrics, %d mistakes of the loss\n", N_GRPO_CASES, settings, metrics, mistakes);
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed > 0;
+    return check_summary();
 }

@@ -12,7 +12,9 @@ import tempfile
 import types
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent / "tests" / "support")]
+import counting
 import numpy as np
 from grpo_conformance import batch, cases, compare, comparison, computed_loss, diagnose, diagnosis, loader, pages, report, sixteen_bits
 from grpo_conformance import testing, variants
@@ -821,7 +823,7 @@ class Computed(unittest.TestCase):
 class Judging(unittest.TestCase):
     """Made-up cases and answers, which the packages of all languages judge alike."""
 
-    FILE = json.loads((pathlib.Path(__file__).parent.parent / "judging.json").read_text(encoding="utf-8"))
+    FILE = json.loads((HERE.parent / "judging.json").read_text(encoding="utf-8"))
 
     def case(self, name):
         raw = {"id": name, "flags": [], "batch": {"group": [], "length": []}, "objective": {}, **self.FILE["cases"][name]}
@@ -1185,7 +1187,6 @@ class Reference(unittest.TestCase):
 
 class LightSet(unittest.TestCase):
     def test_it_is_a_part_of_the_vectors(self):
-        sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
         import core
 
         with tempfile.TemporaryDirectory() as folder:
@@ -1205,6 +1206,6 @@ class LightSet(unittest.TestCase):
 
 if __name__ == "__main__":
     result = unittest.main(exit=False, verbosity=0).result
-    bad = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - bad - len(result.skipped)} passed, {bad} failed")
-    sys.exit(bad > 0)
+    bad = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
+    counting.count(result.testsRun - bad - len(result.skipped), bad)
+    sys.exit(counting.summary())

@@ -3,6 +3,7 @@
  * for each row and "N passed, N failed".  A row fails if it takes over 5 % longer for the same numbers; it is not judged if loss or
  * gradient differ ("other"). */
 #include "rows.h"
+#include "../support/check.h"
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +21,6 @@ typedef struct {
 
 static rows_arrays arrays;
 static side before, after;
-static int passed, failed;
 
 static void *symbol(void *object, const char *name) {
     void *found = object ? dlsym(object, name) : NULL;
@@ -68,8 +68,7 @@ static void time_row(const char *row, int pairs) {
     qsort(quotient, (size_t)pairs, sizeof *quotient, compare);
     median = pairs % 2 ? quotient[pairs / 2] : (quotient[pairs / 2 - 1] + quotient[pairs / 2]) / 2;
     if (other) verdict = "other";
-    else if (median > 1.05) { verdict = "FAIL"; failed++; }
-    else passed++;
+    else if (!check(median <= 1.05, "%s takes %.1f %% longer", row, 100 * (median - 1))) verdict = "FAIL";
     printf("%-5s %-32s %8.3f ms before %8.3f ms after  %.3f (%.3f to %.3f)\n", verdict, row, 1e3 * before.least, 1e3 * after.least, median,
         quotient[pairs / 4], quotient[pairs - 1 - pairs / 4]);
     fflush(stdout);
@@ -82,6 +81,5 @@ int main(int count, char **word) {
     load(word[2], &after);
     if (count > 4) for (int k = 4; k < count; k++) time_row(word[k], pairs);
     else for (int k = 0; before.name(k); k++) time_row(before.name(k), pairs);
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed > 0;
+    return check_summary();
 }

@@ -19,9 +19,10 @@ from collections import Counter
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, os.pardir, "oracle"))
+sys.path[:0] = [os.path.join(HERE, os.pardir, folder) for folder in ("oracle", "support")]
 
 import objectives  # noqa: E402  the rows alone, none of the oracle's functions
+from counting import check, checked  # noqa: E402
 
 KINDS = ("equation", "paper text", "official code", "recipe of the authors", "framework default", "framework recipe",
          "restatement", "chosen here")
@@ -134,18 +135,18 @@ DATES = (  # a day on which something was read, as of TODAY, and whether it can 
 
 
 def check_sources():
-    """The sources and routes above, of which this says the wrong thing"""
+    """What is said of the sources, routes, places and days above"""
     for source, kind, through, wrong in SOURCES:
         setting = {"kind": kind, "where": "a/file.py:12", **({} if through is None else {"through": through})}
-        if wrong != any(faults_of_source(source, setting)):
-            yield f"{kind} of {source!r} through {through!r}: should{'' if wrong else ' not'} be a fault"
+        found = any(faults_of_source(source, setting))
+        check(f"{kind} of {source!r} through {through!r} is{'' if wrong else ' not'} a fault", wrong == found)
     for where, wrong in PLACES:
-        if wrong != any(faults_of_source("a-name/a-port@0123abc", {"kind": "official code", "where": where})):
-            yield f"{where!r} should{'' if wrong else ' not'} be a fault"
-    yield from (f"{day!r} can{'not' if can else ''} have been read on" for day, can in DATES if can != was_read_on(day, TODAY))
+        found = any(faults_of_source("a-name/a-port@0123abc", {"kind": "official code", "where": where}))
+        check(f"{where!r} is{'' if wrong else ' not'} a fault", wrong == found)
+    for day, can in DATES:
+        check(f"{day!r} can{'' if can else 'not'} have been read on", can == was_read_on(day, TODAY))
     found = [fault.partition(":")[0] for fault in unused_words(*UNUSED)]
-    if found != ["colour", "size = large"]:
-        yield f"words that no claim uses: {found}"
+    check("words that no claim uses", found == ["colour", "size = large"], found)
 
 
 def once(pairs):
@@ -168,7 +169,7 @@ def names_of(pattern):
 def groups_and_unpaired():
     """Files of claims that have their words, and what lacks its other half."""
     words = names_of("*.words.json")
-    groups = {name for name in names_of("*.json") if not name.startswith(("options_", "rows_")) and not name.endswith(".words")}
+    groups = {name for name in names_of("*.json") if not name.startswith("rows_") and not name.endswith(".words")}
     unpaired = [f"{name}.json has no {name}.words.json: its claims count nowhere" for name in sorted(groups - words)]
     return sorted(groups & words), unpaired + [f"{name}.words.json belongs to no {name}.json" for name in sorted(words - groups)]
 
@@ -365,21 +366,17 @@ def faults(words, claim, choices):
                 yield f"{what}: {field} cannot be {value}"
 
 
-def check():
-    passed = failed = 0
+def check_claims():
     with open(os.path.join(HERE, os.pardir, "vectors", "schema.json"), encoding="ascii") as f:
         axes = json.load(f)["$defs"]["objective"]["properties"]
     choices = {f"{axis}.{field}": kind.get("enum", ()) for axis, x in axes.items() for field, kind in x["properties"].items()}
     groups, unpaired = groups_and_unpaired()
-    for fault in [*unpaired, *check_sources()]:
-        failed += 1
-        print(f"FAIL {fault}")
+    check("files of claims have their words", not unpaired, unpaired)
     names = Counter((claim["row"], claim.get("claim")) for group in groups for claim in read(group + ".json")["claims"])
     for group in groups:
         words = read(group + ".words.json")
-        for fault in unused_words(words, [setting for claim in read(group + ".json")["claims"] for setting in claim["settings"]]):
-            failed += 1
-            print(f"FAIL {group}.words.json: {fault}")
+        unused = list(unused_words(words, [setting for claim in read(group + ".json")["claims"] for setting in claim["settings"]]))
+        check(f"{group}.words.json has words that are used", not unused, unused)
         for claim in read(group + ".json")["claims"]:
             found = list(faults(words, claim, choices))
             if names[claim["row"], claim.get("claim")] > 1:
@@ -387,16 +384,12 @@ def check():
             known = claim["row"] in objectives.ROWS or claim.get("new")
             if not known:
                 found.append("is no row, and not said to be new")
-            passed, failed = passed + (not found), failed + bool(found)
-            for fault in found:
-                print(f"FAIL {group}: {claim['row']}, {claim.get('claim')}: {fault}")
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+            check(f"{group}: {claim['row']}, {claim.get('claim')}", not found, "\n    ".join(found))
 
 
 def main():
     if sys.argv[1:] == ["--check"]:
-        return check()
+        return checked(check_sources, check_claims)
     if sys.argv[1:]:
         found = by_row()
         unknown = [row for row in sys.argv[1:] if row not in objectives.ROWS]

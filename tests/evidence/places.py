@@ -19,10 +19,12 @@ import sys
 from collections import Counter
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "support")]
 
 import compare  # noqa: E402
 import sources_check  # noqa: E402
+from counting import check, checked  # noqa: E402
 
 SOURCE = re.compile(r"([\w.-]+/[\w.-]+)@([\w.]+)|\b(TRL|verl|trinity-rft) (\d+(?:\.\d+)+)")
 FILE_OR_LINES = re.compile(r"([\w./-]+\.(?:py|ya?ml|sh|md|MD|toml|json|cpp|h|rst|txt))\b|(?<=[:,\s(])(\d+)(?:-(\d+))?(?=[\s,;:).]|$)")
@@ -113,18 +115,15 @@ def main():
         if not at_hand:
             counts["not at hand"] += 1
         elif any(stands_in(value, text) for text in at_hand):
-            counts["found"] += 1
+            check(f"{row}: {field}", True)
             counts["elsewhere"] += any(stands_in(value, text) for text in texts(evidence, source, clones, packages, 40))
         elif has_remark(evidence["where"]):
             counts["remark"] += 1
         else:
-            counts["missing"] += 1
-            print(f"FAIL {row}: {field} = {value:g} is not in {evidence['where']} of {source}")
+            check(f"{row}: {field} = {value:g} is not in {evidence['where']} of {source}", False)
     print(f"{counts['not at hand']} not at hand, {counts['remark']} with a remark that says how they follow")
     print(f"of those found, {counts['elsewhere']} would be found forty lines below the place too")
-    print(f"{counts['found']} passed, {counts['missing']} failed")
-    return counts["missing"] > 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checked(main))

@@ -3,7 +3,6 @@
 claim does not say stands there as a line of its own, and where row and claim differ, why.
 
     sources_check.py            counts and marks; ends with "N passed, N failed"
-    sources_check.py --open     rows that have no entry or whose entry does not hold, with what is missing
     sources_check.py --table    each row, what it is and what a mark there is about, with tabs between, for OBJECTIVES.md
     sources_check.py --default  what "default" means there, and the options that are not their release's own
     sources_check.py --unnamed  the settings of each row that were read in a copy without a name, or restated from what was not opened
@@ -22,8 +21,9 @@ from collections import Counter
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import compare  # noqa: E402
+import compare  # noqa: E402  which finds counting
 from compare import HERE, KINDS, STRONG, alike, objectives  # noqa: E402
+from counting import check, checked  # noqa: E402
 
 IS = ("paper", "official code", "recipe of the authors", "framework default", "framework recipe", "restatement")
 WEAK = ("restatement", "chosen here")                # a row that rests on one of these carries a mark
@@ -280,17 +280,10 @@ def unnamed(found):
     return 0
 
 
-def main():
+def check_rows():
     found, twice = entries()
-    if sys.argv[1:] == ["--unnamed"]:
-        return unnamed(found)
-    if sys.argv[1:] == ["--default"]:
-        return default(found)
-    if sys.argv[1:] == ["--table"]:
-        return table(found)
-    counts, read, marked, passed, failed = Counter(), Counter(), 0, 0, len(twice)
-    for row in twice:
-        print(f"FAIL {row}: two entries")
+    check("every row has one entry", not twice, twice)
+    counts, read, marked = Counter(), Counter(), 0
     for row in [*objectives.ROWS, *(row for row in found if row not in objectives.ROWS)]:
         if row not in objectives.ROWS or row not in found:
             faults = ["no entry" if row in objectives.ROWS else "is no row"]
@@ -299,9 +292,7 @@ def main():
             counts.update(kinds.values())
             read.update(routes(row, found[row]).values())
             marked += is_marked(found[row], kinds)
-        passed, failed = passed + (not faults), failed + bool(faults)
-        for fault in faults if sys.argv[1:] != ["--open"] or row in found else faults[:1]:
-            print(f"FAIL {row}: {fault}")
+        check(row, not faults, "\n    ".join(faults))
     print("read: " + ", ".join(f"{name} {read[name]}" for name in ("the source itself", *compare.ROUTES) if read[name]))
     total = max(sum(counts.values()), 1)
     print("settings that are not defaults rest on: " + ", ".join(f"{kind} {counts[kind]}" for kind in KINDS if counts[kind]))
@@ -309,11 +300,17 @@ def main():
     print(f"{marked} of {len(objectives.ROWS)} rows carry a mark: a setting, or the formula, is {' or '.join(WEAK)}, or undecided")
     undecided = [f"{row} ({', '.join(found[row]['undecided'])})" for row in objectives.ROWS if "undecided" in found.get(row, {})]
     print(f"undecided: {', '.join(undecided) or 'none'}")
-    for fault in wrong_in_readme(counts):
-        failed += 1
-        print(f"FAIL {fault}")
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    wrong = list(wrong_in_readme(counts))
+    check("README.md has these numbers", not wrong, "\n    ".join(wrong))
+
+
+def main():
+    tables = {"--unnamed": unnamed, "--default": default, "--table": table}
+    if len(sys.argv) == 2 and sys.argv[1] in tables:
+        return tables[sys.argv[1]](entries()[0])
+    if sys.argv[1:]:
+        sys.exit(__doc__)
+    return checked(check_rows)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-/* accuracy [--markdown] DIRECTORY: prints the worst error of every output over the vectors, per variant, in ulps of scale.  Fails above
- * COMPARE_LIMIT. */
+/* accuracy DIRECTORY: prints the worst error of every output over the vectors, per variant, in ulps of scale.  Fails above COMPARE_LIMIT,
+ * and where an output was not measured. */
 #include "../support/compare.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,54 +42,47 @@ static void join(errors *into, const errors *e) {
     into->refused += e->refused;
 }
 
+/* every output was measured, and is within the limit */
 static int within(const errors *e) {
-    for (int k = 0; k < COMPARE_N_OUTPUTS; k++) if (!(e->worst[k] <= COMPARE_LIMIT)) return 0;
+    for (int k = 0; k < COMPARE_N_OUTPUTS; k++) if (!e->measured[k] || !(e->worst[k] <= COMPARE_LIMIT)) return 0;
     return 1;
 }
 
-static void print_error(int markdown, double error, long measured) {
+static void print_error(double error, long measured) {
     char text[32] = "-";
     if (measured) snprintf(text, sizeof text, error < 1e4 ? "%.2f" : "%.1e", error);
-    printf(markdown ? " %s |" : "%10s", text);
+    printf("%10s", text);
 }
 
-static void print_head(int markdown) {
-    printf(markdown ? "| %s |" : "%-28s", markdown ? "objective" : "ulps of scale");
-    for (int k = 0; k < COMPARE_N_OUTPUTS; k++) printf(markdown ? " %s |" : "%10s", compare_output_name[k]);
-    putchar('\n');
-    if (!markdown) return;
-    fputs("|---|", stdout);
-    for (int k = 0; k < COMPARE_N_OUTPUTS; k++) fputs("---:|", stdout);
+static void print_head(void) {
+    printf("%-28s", "ulps of scale");
+    for (int k = 0; k < COMPARE_N_OUTPUTS; k++) printf("%10s", compare_output_name[k]);
     putchar('\n');
 }
 
-static void print_row(int markdown, const char *name, const errors *e) {
-    printf(markdown ? "| %s |" : "%-28s", name);
-    for (int k = 0; k < COMPARE_N_OUTPUTS; k++) print_error(markdown, e->worst[k], e->measured[k]);
+static void print_row(const char *name, const errors *e) {
+    printf("%-28s", name);
+    for (int k = 0; k < COMPARE_N_OUTPUTS; k++) print_error(e->worst[k], e->measured[k]);
     putchar('\n');
 }
-
-typedef struct { int markdown; errors worst; } table;
 
 static void measure_file(void *user, const char *name, const case_file *file) {
-    table *all = user;
     errors e;
     memset(&e, 0, sizeof e);
     for (int64_t k = 0; k < file->n_cases; k++)
         if (file->cases[k].kind == CASE_OBJECTIVE) measure_case(&file->cases[k], &e);
     if (e.refused) fprintf(stderr, "%s: %ld evaluations refused\n", name, e.refused);
-    print_row(all->markdown, name, &e);
-    join(&all->worst, &e);
+    print_row(name, &e);
+    join(user, &e);
 }
 
 int main(int argc, char **argv) {
-    table all;
+    errors worst;
     int unread;
-    memset(&all, 0, sizeof all);
-    all.markdown = argc > 1 && !strcmp(argv[1], "--markdown");
-    if (argc != 2 + all.markdown) return fputs("usage: accuracy [--markdown] DIRECTORY\n", stderr), 2;
-    print_head(all.markdown);
-    unread = case_each_file(argv[argc - 1], measure_file, &all);
-    print_row(all.markdown, "worst", &all.worst);
-    return unread || all.worst.refused || !within(&all.worst);
+    memset(&worst, 0, sizeof worst);
+    if (argc != 2) return fputs("usage: accuracy DIRECTORY\n", stderr), 2;
+    print_head();
+    unread = case_each_file(argv[1], measure_file, &worst);
+    print_row("worst", &worst);
+    return unread || worst.refused || !within(&worst);
 }

@@ -46,6 +46,7 @@ from split_cases import SPLITS
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "evidence"))
 import sources_check  # noqa: E402  what each row is
+from counting import check, checked  # noqa: E402
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vectors")
 WORKERS = 2
@@ -354,25 +355,19 @@ def files(wanted, digits=limits.DIGITS):
     yield from pages.items()
 
 
-def check(wanted):
-    expected = {name + ".json" for name in names()} | {"schema.json"}
-    stray = sorted(f for f in os.listdir(VECTORS) if f.endswith(".json") and f not in expected)
-    for name in stray:
-        print(f"{name}: not of this generator")
-        return 1
-    count = differing = 0
+def check_files(wanted):
+    expected = {name + ".json" for name in names()}
     for name, content in files(wanted, limits.DIGITS + MORE_DIGITS):
+        expected.add(name)
         try:
             with open(path(name), encoding="ascii") as f:
                 found = f.read()
         except FileNotFoundError:
             found = None
-        count += 1
-        if found != content:
-            differing += 1
-            print(f"{name}: differs", flush=True)
-    print(f"{count} files, {differing or 'no'} difference{'s' if differing > 1 else ''}")
-    return differing > 0
+        check(f"{name} differs", found == content)
+    there = {f for f in os.listdir(VECTORS) if f.endswith(".json")} | {f"functions/{f}" for f in os.listdir(path("functions"))}
+    stray = sorted(there - expected - {"functions/README.md"})
+    check("files that are not of this generator", not stray, stray)
 
 
 def violations(name):
@@ -381,7 +376,7 @@ def violations(name):
     with open(path("schema.json"), encoding="ascii") as f:
         validator = jsonschema.Draft202012Validator(json.load(f))
     with open(path(name + ".json"), encoding="ascii") as f:
-        return [f"{name}.json: {e.json_path}: {e.message[:200]}" for e in validator.iter_errors(json.load(f))]
+        return [f"{e.json_path}: {e.message[:200]}" for e in validator.iter_errors(json.load(f))]
 
 
 def let_through():
@@ -403,11 +398,12 @@ def validate(wanted):
     import jsonschema
     with open(path("schema.json"), encoding="ascii") as f:
         jsonschema.Draft202012Validator.check_schema(json.load(f))
+    planted = list(let_through())
+    check("invalid names are refused", not planted, planted)
     by_size = sorted(wanted, key=lambda name: -os.path.getsize(path(name + ".json")))
     with multiprocessing.Pool() as pool:
-        found = [*let_through(), *(line for lines in pool.imap(violations, by_size) for line in lines)]
-    print("\n".join(found + [f"{len(wanted)} files, {len(found)} violations of the schema"]))
-    return bool(found)
+        for name, found in zip(by_size, pool.imap(violations, by_size)):
+            check(f"{name}.json", not found, "\n    ".join(found))
 
 
 def main():
@@ -421,9 +417,9 @@ def main():
         parser.error(f"no row of that name in tests/oracle/rows.txt, nor another file of vectors: {' '.join(unknown)}")
     wanted = [name for name in names() if name in args.names or not args.names]
     if args.check:
-        return check(wanted)
+        return checked(partial(check_files, wanted))
     if args.schema:
-        return validate(wanted)
+        return checked(partial(validate, wanted))
     count = 0
     for name, content in files(wanted):
         with open(path(name), "w", encoding="ascii", newline="\n") as f:

@@ -27,22 +27,14 @@ import split_cases
 from attempt import narrow
 from axes import own_divisor
 from cases import CASES
-from checks.tools import close, flat, preset_batches
+from checks.tools import close, flat, moved, preset_batches
 from defects import DEFECTS, LEFT_OUT, PROJECTS, SAME, faults, named
 from evaluate import Batch, entries_of, evaluate, given_or_computed_advantages, loss, roots
 from functions import every_function
 from limits import K, Undefined, less, limit, mpf, to_double
 
-passed = failed = 0
-
-
-def check(what, ok):
-    global passed, failed
-    if ok:
-        passed += 1
-    else:
-        failed += 1
-        print("FAILED", what, flush=True)
+import counting  # which generate has found
+from counting import check
 
 
 def choice_batches(cases=CASES):
@@ -59,18 +51,6 @@ KINKS = ("on-policy", "extreme-50", "choices-ratio-clamp", "choices-ratio-level_
          "choices-ratio-token_clip", "choices-ratio-pool",
          "-bound", "scores-position", "scores-lost-s", "ref-clamp", "-clamped", "both-clamps", "-value", "penalty-abs", "regression-level")
 NOWHERE = ("regression-level-0",)  # equal scores without an epsilon have no derivative; 0 is the convention
-
-
-def moved(batch, steps):
-    """steps: {(array, place...): step}"""
-    batch = copy.deepcopy(batch)
-    for (key, *place), step in steps.items():
-        *above, last = place
-        row = batch[key]
-        for k in above:
-            row = row[k]
-        row[last] = mpf(row[last]) + step
-    return batch
 
 
 def exact_gradient(objective, raw):
@@ -443,23 +423,23 @@ TASKS = ([(group.__name__, group) for group in OWN]  # the longest first
 
 
 def counted(place):
-    """The counts of one group of checks, run in a process of its own."""
+    """The counts of one group of checks, run in a process of its own; a group that checks nothing has failed."""
     _, group, *arguments = TASKS[place]
-    before = passed, failed
-    group(*arguments)
-    return place, passed - before[0], failed - before[1]
+    before = counting.passed, counting.failed
+    counting.attempt(group, *arguments)
+    right, wrong = counting.passed - before[0], counting.failed - before[1]
+    return place, right, wrong or not right
 
 
 def main():
-    right = wrong = 0
     progress = generate.Progress()
     with multiprocessing.Pool(generate.WORKERS) as pool:
-        for done, (place, well, badly) in enumerate(pool.imap_unordered(counted, range(len(TASKS))), 1):
-            right, wrong = right + well, wrong + badly
+        for done, (place, right, wrong) in enumerate(pool.imap_unordered(counted, range(len(TASKS))), 1):
+            counting.count(right, wrong)
+            if not right:
+                print(f"FAIL {TASKS[place][0]} checks nothing", flush=True)
             progress.tell(f"{done} of {len(TASKS)} groups: {TASKS[place][0]}")
-    print(f"{right} passed, {wrong} failed")
-    return wrong > 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(counting.checked(main))

@@ -1,4 +1,4 @@
-/* Checks that count. A test program ends with `return check_summary();`, which prints "N passed, N failed". */
+/* Checks that count. A test program ends with `return check_summary();`, which prints "N passed, N failed" and fails without a check. */
 #ifndef CHECK_H
 #define CHECK_H
 #include <stdarg.h>
@@ -29,6 +29,6 @@ static inline int check(int ok, const char *format, ...) {
 static inline int check_summary(void) {
     if (check_failed > 50) printf("(%ld more failures not shown)\n", check_failed - 50);
     printf("%ld passed, %ld failed\n", check_passed, check_failed);
-    return check_failed != 0;
+    return check_failed != 0 || check_passed == 0;
 }
 #endif

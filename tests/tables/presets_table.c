@@ -1,8 +1,6 @@
-/* presets_table: prints a line for each row of grpo_presets, with the axes in which it differs from "grpo".
- * presets_table --markdown FILE: prints the generated part of OBJECTIVES.md: ten rows beside each other, papers by family, then frameworks,
- * each row with its settings;
- * FILE has a line for each row, with tabs between: name, kind of claim, settings that a mark of it is about (evidence/sources_check.py
- * --table). */
+/* presets_table FILE: prints the generated part of OBJECTIVES.md: ten rows beside each other, papers by family, then frameworks, each row
+ * with its settings.  FILE has a line for each row, with tabs between: name, kind of claim, settings that a mark of it is about
+ * (evidence/sources_check.py --table). */
 #include "../../gspo.h"
 #include "../support/field.h"
 #include <stdio.h>
@@ -140,18 +138,6 @@ static int same_axis(const char *a, const char *b) {
 }
 
 /* the axes on which two objectives differ, in the order of the objective */
-static void print_changes(const grpo_objective *from, const grpo_objective *to) {
-    int n, n_fields;
-    const grpo_field *field = grpo_fields(&n_fields), *last = NULL;
-    for (n = 0; n < n_fields; n++) {
-        if (grpo_objective_get(from, &field[n]) == grpo_objective_get(to, &field[n])) continue;
-        if (last && same_axis(last->path, field[n].path)) continue;
-        printf("%s%.*s", last ? "," : "", axis_length(field[n].path), field[n].path);
-        last = &field[n];
-    }
-    if (!last) putchar('-');
-}
-
 static void write_number(char *text, size_t size, double x) {    /* the shortest decimals that read back as x */
     int digits;
     for (digits = 15; digits <= 17; digits++) {
@@ -355,21 +341,13 @@ static void print_frameworks(const grpo_preset *preset, int count) {
     print_section("Others", NULL, &others);
 }
 
-static void print_line(const grpo_preset *p, const grpo_objective *from) {
-    grpo_objective obj = grpo_objective_from_preset(p);
-    printf("%s\t%s\t", p->name, p->paper);
-    print_changes(from, &obj);
-    printf("\t%s\n", p->summary);
-}
-
 int main(int argc, char **argv) {
-    int n, count, markdown = argc == 3 && !strcmp(argv[1], "--markdown");
+    int count;
     const grpo_preset *preset = grpo_presets(&count);
-    grpo_objective from;
-    if (argc != 1 + 2 * markdown) return fputs("usage: presets_table [--markdown FILE]\n", stderr), 2;
-    if (markdown) read_evidence(argv[2]);
-    if (grpo_objective_named("grpo", &from)) return fputs("no preset \"grpo\"\n", stderr), 1;
-    if (markdown) { print_beside_the_first(); print_papers(preset, count); print_frameworks(preset, count); }
-    for (n = 0; !markdown && n < count; n++) print_line(&preset[n], &from);
+    if (argc != 2) return fputs("usage: presets_table FILE\n", stderr), 2;
+    read_evidence(argv[1]);
+    print_beside_the_first();
+    print_papers(preset, count);
+    print_frameworks(preset, count);
     return 0;
 }

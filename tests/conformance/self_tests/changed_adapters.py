@@ -2,7 +2,7 @@
 import os
 import shutil
 
-from checks import ADAPTERS
+from kit import ADAPTERS
 
 
 def changed_copy(folder, file, edits):

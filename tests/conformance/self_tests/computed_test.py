@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 
 sys.dont_write_bytecode = True  # planted.py is beside this file
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "packages", "python"))
@@ -17,6 +18,7 @@ from grpo_conformance import cases  # noqa: E402
 from grpo_conformance.computed import computed  # noqa: E402
 import planted  # noqa: E402
 import planted_port  # noqa: E402
+from kit import KIT, attempt, check, checked, count  # noqa: E402
 
 ROWS = ("grpo", "gspo", "dapo", "cispo", "ppo-dual-clip", "reinforce", "dr-grpo", "rloo", "sapo", "grpo-lead", "gmpo", "tis")
 UNUSUAL = ("NegInf", "Extreme", "NaNMasked", "OffsetRewards")
@@ -71,13 +73,15 @@ def same(ours, theirs, size):
         )
 
 
-def of_page(ours, theirs):
-    """What NAMES.md says and is not so. ours, theirs: the names of the package and of the runner."""
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "NAMES.md"), encoding="utf-8") as file:
+def check_page(ours, theirs):
+    """NAMES.md says of its names who computes them, and where the mistake was seen. ours, theirs: the names of package and runner."""
+    with open(os.path.join(KIT, "NAMES.md"), encoding="utf-8") as file:
         rows = [[cell.strip() for cell in line.strip("|\n ").split(" | ")] for line in file if line.startswith("| ")][1:]
-    wrong = [f"NAMES.md: {name}: is not computed by the runner" for name, _, _ in rows if name not in theirs]
-    wrong += [f"NAMES.md: {name}: package: {said}" for name, said, _ in rows if (name in ours) != (said == "yes")]
-    return wrong + [f"NAMES.md: {name}: no source" for name, _, seen in rows if not seen]
+    check("NAMES.md has names", rows)
+    for name, said, seen in rows:
+        check(f"NAMES.md: {name}: the runner computes it", name in theirs)
+        check(f"NAMES.md: {name}: the package", (name in ours) == (said == "yes"), said)
+        check(f"NAMES.md: {name} has a source", seen)
 
 
 def planted_cases(vectors):
@@ -99,8 +103,8 @@ def port(mistake, case):
 
 
 def check_planted(theirs, vectors):
-    """How many answers agree, and what is wrong."""
-    chosen, forms_of, used, agree, wrong = planted_cases(vectors), {}, set(), {}, []
+    """A mistake planted in the port is what the runner computes under its name."""
+    chosen, forms_of, used, agree = planted_cases(vectors), {}, set(), {}
     for (case, stage, name), forms in theirs.items():
         forms_of.setdefault((case, stage), {})[name] = forms
     right = {case["id"]: port("", case) for case in chosen}
@@ -117,49 +121,52 @@ def check_planted(theirs, vectors):
                     used |= hits
                     agree[mistake] = agree.get(mistake, 0) + bool(hits)
                     apart += not hits
-        if apart > APART.get(mistake, 0):
-            wrong.append(f"{mistake}: {apart} answers are not what is computed")
-    least = (("planted mistakes", sum(map(bool, agree.values())), COMPUTED), ("names of planted mistakes", len(used), OF_PLANTED),
-             ("answers with a planted mistake", sum(agree.values()), AGREEING))
-    return sum(agree.values()), wrong, least
+        check(f"{mistake}: answers that are not what is computed", apart <= APART.get(mistake, 0), apart)
+    count(sum(agree.values()), 0)
+    at_least("planted mistakes", sum(map(bool, agree.values())), COMPUTED)
+    at_least("names of planted mistakes", len(used), OF_PLANTED)
+    at_least("answers with a planted mistake", sum(agree.values()), AGREEING)
 
 
-def main():
-    theirs, names, every, answers, wrong = table(*sys.argv[1:3]), set(), set(), 0, []
+def at_least(what, found, least):
+    check(f"{what}: {least} or more are expected", found >= least, found)
+
+
+def check_both(theirs):
+    """Runner and package give the same numbers for what both know by one name."""
+    names, every, answers = set(), set(), 0
     for case in cases(*ROWS, without=UNUSUAL):
         for stage in ("advantage", "loss"):
             ours = {}
             for name, numbers in computed(case, stage):
                 ours.setdefault(name, []).append(numbers)
-            every |= {(stage, name) for name in ours}
+            every |= ours.keys()
             for name in ours:
                 forms = theirs.get((case.id, stage, name), [])
                 size = max([1.0, *(abs(x) for form in forms for numbers in form.values() for x in numbers if math.isfinite(x))])
                 if forms and not any(case_ in case.id and words in name for case_, words, _ in DIFFERENT):
                     names.add((stage, name))
                     answers += 1
-                    if not any(same(x, y, size) for x in ours[name] for y in forms):
-                        wrong.append(f"{case.id}: {name}")
-    wrong += of_page({name for _, name in every}, {name for _, _, name in theirs})
-    agree, apart, least_planted = check_planted(theirs, sys.argv[2])
-    for line in (*wrong[:20], *apart):
-        print("FAIL", line)
-    wrong += apart
-    alone = [case for case, stage, _ in table(sys.argv[1], sys.argv[2], ["choices-advantage"]) if stage == "advantage"]
-    least = (
-        *least_planted,
-        *((f"mistakes of {name}", alone.count(f"choices-advantage-{name}"), OF_ALONE) for name in ALONE),
-        ("mistakes of the runner", len({key[1:] for key in theirs}), OF_RUNNER),
-        ("mistakes", len(names), NAMES),
-        ("answers", answers, ANSWERS),
-    )
-    missing = [f"{what}: {n}, {at_least} or more are expected" for what, n, at_least in least if n < at_least]
-    for line in missing:
-        print("FAIL", line)
-    print(f"{answers + agree - len(wrong)} passed, {len(wrong) + len(missing)} failed")
-    print(f"{len(names)} mistakes")
-    return bool(wrong or missing)
+                    check(f"{case.id}: {name}", any(same(x, y, size) for x in ours[name] for y in forms))
+    at_least("mistakes", len(names), NAMES)
+    at_least("answers", answers, ANSWERS)
+    check_page(every, {name for _, _, name in theirs})
+
+
+def check_alone(program, vectors):
+    alone = Counter(case for case, stage, _ in table(program, vectors, ["choices-advantage"]) if stage == "advantage")
+    for name in ALONE:
+        at_least(f"mistakes of {name}", alone[f"choices-advantage-{name}"], OF_ALONE)
+
+
+def main():
+    program, vectors = sys.argv[1:3]
+    theirs = table(program, vectors)
+    at_least("mistakes of the runner", len({key[1:] for key in theirs}), OF_RUNNER)
+    attempt(check_both, theirs)
+    attempt(check_planted, theirs, vectors)
+    attempt(check_alone, program, vectors)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checked(main))

@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 from changed_adapters import changed_copy
-from checks import ADAPTERS, KIT, check, summary
+from kit import ADAPTERS, KIT, attempt, check, checked
 
 
 # cases on which every relation is checked
@@ -69,9 +69,9 @@ def conform(arguments, program):
     try:
         report = json.loads(run.stdout)
     except ValueError:
-        sys.exit(f"{program}: {run.stdout[:300]} {run.stderr[-600:]}")
+        raise RuntimeError(f"{program}: {run.stdout[:300]} {run.stderr[-600:]}") from None
     if (run.returncode == 1) != (report["failed"] > 0 or report["passed"] == 0):
-        sys.exit(f"{program}: exit status {run.returncode}, {report['failed']} failed")
+        raise RuntimeError(f"{program}: exit status {run.returncode}, {report['failed']} failed")
     return report
 
 
@@ -106,27 +106,34 @@ def left_out(case):
     return [] if objective is None else [axis for axis, fields in ALWAYS.items() if not fields <= objective.get(axis, {}).keys()]
 
 
-def check_mistake(relation, file, edits, cases):
+def wrong_with_mistake(relation, file, edits, cases):
     """What is wrong, or None."""
     with tempfile.TemporaryDirectory() as folder:
         report = conform(only(cases), planted(os.path.join(folder, "adapters"), file, edits))
     minimal = smallest(report, relation)
     if minimal is None:
-        return f"{relation} holds; those that do not: {sorted(relations_of(report, 'failed'))}"
+        return f"it holds; those that do not: {sorted(relations_of(report, 'failed'))}"
     if any(found > allowed for found, allowed in zip(size_of(minimal["case"]), SMALL)):
-        return f"{relation}: the minimal case has {size_of(minimal['case'])} responses and tokens"
+        return f"the minimal case has {size_of(minimal['case'])} responses and tokens"
     if left_out(minimal["case"]) or left_out(minimal["changed"]):
-        return f"{relation}: the minimal case lacks fields of {left_out(minimal['case'])} that are always written"
+        return f"the minimal case lacks fields of {left_out(minimal['case'])} that are always written"
     if not all(minimal[key] for key in ("answer", "changed", "changed_answer")):
-        return f"{relation}: an answer is missing in the minimal case"
+        return "an answer is missing in the minimal case"
     return None
 
 
+def check_mistake(relation, *mistake):
+    wrong = wrong_with_mistake(relation, *mistake)
+    check(f"a mistake that violates {relation}", wrong is None, wrong)
+
+
 def check_right(name, program, arguments):
+    """The relations that hold."""
     report = conform(arguments, program)
     broken = [case["id"] for case in report["cases"] if case["verdict"] == "failed"]
     print(f"{name}: {report['passed']} relations hold, {report['skipped']} skipped")
-    return (f"{name}: {broken[:5]}" if broken else None), relations_of(report, "passed")
+    check(name, not broken, broken[:5])
+    return relations_of(report, "passed")
 
 
 # answers one case as the vectors; where its rewards are larger, with an error in one response
@@ -168,36 +175,40 @@ def check_shifted(vectors, row, name):
                      {c["id"] for c in report["cases"] if c["verdict"] == verdict}]
             if found != ["failed" if share > 1 else "passed"]:
                 wrong.append(f"an error in response {i} of {share} times what is allowed: {found}")
-    return f"{case['id']}: {wrong}" if wrong else None
+    check(f"shifted rewards of {case['id']}", not wrong, wrong)
+
+
+def check_table(adapter, adapter_f32):
+    """Correct programs satisfy every relation of the runner's table, and for each a mistake is planted."""
+    held = set()
+    for name, program, arguments in (("adapter_c", [adapter], only(SAMPLE)),
+                                     ("adapter_c in f32", [adapter_f32], ["--precision", "f32", *only(SAMPLE)]),
+                                     ("numpy_port.py", [sys.executable, "-B", os.path.join(ADAPTERS, PORT)], only(SAMPLE_NUMPY))):
+        held |= attempt(check_right, name, program, arguments) or set()
+    with open(os.path.join(KIT, "runner", "relations.c"), encoding="utf-8") as f:
+        every = set(re.findall(r'^    \{ "([a-z-]+)"', f.read(), re.M))
+    check("every relation is checked on a correct program", every <= held, every - held)
+    check("for every relation a mistake is planted", every == {m[0] for m in MISTAKES}, every ^ {m[0] for m in MISTAKES})
+
+
+def check_fixed(adapter, arguments, holds, broken):
+    found = relations_of(conform(["--objective-fixed", "--holds", holds], [adapter, *arguments]), "failed")
+    check(f"{arguments} {holds}", found == broken, f"{found} and not {broken}")
 
 
 def main():
     vectors, adapter, adapter_f32 = sys.argv[2:5]
-    wrong, held = [], set()
-    for name, program, arguments in (("adapter_c", [adapter], only(SAMPLE)),
-                                     ("adapter_c in f32", [adapter_f32], ["--precision", "f32", *only(SAMPLE)]),
-                                     ("numpy_port.py", [sys.executable, "-B", os.path.join(ADAPTERS, PORT)], only(SAMPLE_NUMPY))):
-        failure, relations = check_right(name, program, arguments)
-        wrong.append(failure)
-        held |= relations
-    with open(os.path.join(KIT, "runner", "relations.c"), encoding="utf-8") as f:
-        every = set(re.findall(r'^    \{ "([a-z-]+)"', f.read(), re.M))
-    wrong.append(f"not checked on a correct program: {every - held}" if every - held else None)
-    wrong.append(f"no mistake is planted for {every - {m[0] for m in MISTAKES}}" if every - {m[0] for m in MISTAKES} else None)
+    attempt(check_table, adapter, adapter_f32)
     for mistake in MISTAKES:
-        wrong.append(check_mistake(*mistake))
+        attempt(check_mistake, *mistake)
     for row, name in SHIFTED_IN:
-        wrong.append(check_shifted(vectors, row, name))
-    for arguments, holds, broken in FIXED:
-        found = relations_of(conform(["--objective-fixed", "--holds", holds], [adapter, *arguments]), "failed")
-        wrong.append(f"{arguments} {holds}: {found} and not {broken}" if found != broken else None)
+        attempt(check_shifted, vectors, row, name)
+    for fixed in FIXED:
+        attempt(check_fixed, adapter, *fixed)
     for options in (["--objective-fixed"], ["--metamorphic", "--holds", "mean"], ["--metamorphic", "--identify"], ["--holds", "nonsense"]):
         status = subprocess.run([sys.argv[1], *options, "--", adapter], capture_output=True).returncode
-        wrong.append(f"{options}: exit status {status}" if status != 2 else None)
-    for failure in wrong:
-        check(failure, failure is None)
-    return summary()
+        check(f"{options} is refused", status == 2, f"exit status {status}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checked(main))

@@ -15,7 +15,7 @@ import time
 import xml.etree.ElementTree as ElementTree
 
 sys.dont_write_bytecode = True
-from checks import HERE, KIT, check, summary
+from kit import HERE, KIT, attempt, check, checked
 
 sys.path.append(KIT)
 import heldback
@@ -612,9 +612,8 @@ def main():
     }
     for name in sys.argv[4:] or parts:
         with tempfile.TemporaryDirectory() as folder:
-            parts[name](folder)
-    return summary()
+            attempt(parts[name], folder)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checked(main))

@@ -15,8 +15,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+from kit import HERE, attempt, check, checked
+
 FEW_WRONG = 0.95
 ROWS = ("grpo", "dr-grpo", "dapo", "gspo", "cispo", "rloo", "grpo-lead")
 SCENARIOS = ("ragged", "square", "holes", "signs", "uneven", "singleton", "equal-rewards", "fully-masked",
@@ -246,37 +248,38 @@ def verdict(names, pattern):
     return "wrong" if not all(right) else "right" if right else "no name"
 
 
-def main(arguments):
+def main():
+    conform, vectors, *which = sys.argv[1:]
     with tempfile.TemporaryDirectory() as directory:
-        chosen_cases(arguments[1], directory)
-        return plant(arguments[0], directory, (arguments[2:] or ["all"])[0], arguments[3:])
+        chosen_cases(vectors, directory)
+        plant(conform, directory, which[0] if which else "all", which[1:])
+
+
+def check_mistake(conform, vectors, mistake, pattern):
+    """right, wrong or no name."""
+    found = report(conform, vectors, mistake)
+    documented = found["acceptable"] > 0
+    if documented:
+        found = report(conform, vectors, mistake, "--strict")
+    names = named(found)
+    said = verdict(names, pattern) if found["failed"] else "no name"
+    print(f"{mistake:24} {found['failed']:4} fail  {said:8} {'; '.join(names) or '(none)'}", flush=True)
+    check(f"{mistake} has no wrong name", said != "wrong", names)
+    as_said = check(f"{mistake} is a documented convention if it is said to be", documented == (mistake in DOCUMENTED), documented)
+    return said if as_said else "wrong"
 
 
 def plant(conform, vectors, which, only):
     plain = report(conform, vectors, "")
-    count = {"right": 0, "no name": 0, "wrong": 0}
-    for mistake, pattern in parts_of(which):
-        if only and mistake not in only:
-            continue
-        found = report(conform, vectors, mistake)
-        documented = found["acceptable"] > 0
-        if documented:
-            found = report(conform, vectors, mistake, "--strict")
-        names = named(found)
-        said = verdict(names, pattern) if found["failed"] else "no name"
-        if documented != (mistake in DOCUMENTED):
-            said = "wrong"
-            print(f"{mistake}: {'acceptable, and' if documented else 'not acceptable, but'} "
-                  f"{'no' if documented else 'a'} documented convention")
-        count[said] += 1
-        print(f"{mistake:24} {found['failed']:4} fail  {said:8} {'; '.join(names) or '(none)'}", flush=True)
+    check("without a mistake", plain["passed"] and not plain["failed"] and not plain["acceptable"], plain["failed"] + plain["acceptable"])
+    said = Counter(attempt(check_mistake, conform, vectors, mistake, pattern)
+                   for mistake, pattern in parts_of(which) if not only or mistake in only)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    enough = count["right"] >= FEW_WRONG * sum(count.values()) and not count["wrong"] and not plain["failed"] and not plain["acceptable"]
-    print(f"without a mistake {plain['failed']} of {plain['passed'] + plain['failed']} cases fail; {sum(count.values())} planted: "
-          f"{count['right']} named rightly, {count['wrong']} wrongly, {count['no name']} not; {used.ru_utime + used.ru_stime:.0f} s")
-    print(f"{int(enough)} passed, {int(not enough)} failed")
-    return not enough
+    told = (f"{said.total()} planted: {said['right']} named rightly, {said['wrong']} wrongly, {said['no name']} not; "
+            f"{used.ru_utime + used.ru_stime:.0f} s")
+    print(told)
+    check(f"{FEW_WRONG:.0%} are named rightly", said.total() and said["right"] >= FEW_WRONG * said.total(), told)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(checked(main))

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 
-from changed_adapters import ADAPTERS, changed_copy
+from changed_adapters import changed_copy
+from kit import ADAPTERS, attempt, check, checked
 
 ROWS = ("dapo", "grpo", "gspo", "luspo", "cispo")
 
@@ -246,36 +247,35 @@ def named(conform, vectors, program, cases):
     return [(g.get("name"), g.get("also") or [], len(g.get("cases", ()))) for g in json.loads(run.stdout)["groups"]]
 
 
-def in_sets(conform, vectors):
-    """How many mistakes are not named as expected."""
-    failed = 0
-    for pattern, edits, cases, most in IN_SETS + OF_LOSS:
-        with tempfile.TemporaryDirectory() as folder:
-            found = named(conform, vectors, planted(os.path.join(folder, "adapters"), edits, "numpy_port.py"), cases)
-        left = sum(n for name, _, n in found if name.startswith("unexplained"))
-        names = [name for name, _, _ in found if not name.startswith("unexplained")]
-        right = bool(names) and all(re.search(pattern, name) for name in names) and len(names) == len(set(names)) and left <= most
-        failed += not right
-        print(f"{'' if right else 'FAIL '}{pattern}: {', '.join(f'{n} cases: {name}' for name, _, n in found) or 'no failure'}")
-    return failed
+def told(found):
+    return ", ".join(f"{n} cases: {name}" for name, _, n in found) or "no failure"
+
+
+def check_part(conform, vectors, name, edits, cases):
+    with tempfile.TemporaryDirectory() as folder:
+        found = named(conform, vectors, planted(os.path.join(folder, "adapters"), edits), cases)
+    print(f"{name}: {told(found)}", flush=True)
+    check(name, found and (found[0][0] == name or name in found[0][1]))
+
+
+def check_set(conform, vectors, pattern, edits, cases, most):
+    with tempfile.TemporaryDirectory() as folder:
+        found = named(conform, vectors, planted(os.path.join(folder, "adapters"), edits, "numpy_port.py"), cases)
+    print(f"{pattern}: {told(found)}", flush=True)
+    left = sum(n for name, _, n in found if name.startswith("unexplained"))
+    names = [name for name, _, _ in found if not name.startswith("unexplained")]
+    check(pattern, names and all(re.search(pattern, name) for name in names) and len(names) == len(set(names)) and left <= most)
 
 
 def main():
-    conform, vectors = sys.argv[1:3]
-    failed = 0
-    for name, edits, cases in PLANTED:
-        with tempfile.TemporaryDirectory() as folder:
-            found = named(conform, vectors, planted(os.path.join(folder, "adapters"), edits), cases)
-        right = bool(found) and (found[0][0] == name or name in found[0][1])
-        failed += not right
-        print(f"{'' if right else 'FAIL '}{name}: {', '.join(f'{cases} cases: {said}' for said, _, cases in found) or 'no failure'}")
-    failed += in_sets(conform, vectors)
-    right = named(conform, vectors, os.path.join(ADAPTERS, "numpy_port.py"), PATH)
-    failed += right != []
-    print(f"without a mistake: {right or 'no failure'}")
-    print(f"{len(PLANTED) + len(IN_SETS) + len(OF_LOSS) + 1 - failed} passed, {failed} failed")
-    return failed > 0
+    where = sys.argv[1:3]
+    for part in PLANTED:
+        attempt(check_part, *where, *part)
+    for mistake in IN_SETS + OF_LOSS:
+        attempt(check_set, *where, *mistake)
+    right = named(*where, os.path.join(ADAPTERS, "numpy_port.py"), PATH)
+    check("without a mistake", right == [], right)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checked(main))

@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 
-from checks import KIT
+from kit import ADAPTERS, KIT, attempt, check, checked
 
 TRL, RLOO, VERL = "trl.trainer.grpo_trainer", "trl.trainer.rloo_trainer", "verl.trainer.ppo.core_algos"
 
@@ -67,28 +67,29 @@ def run(conform, name, command, only=None):
     done = subprocess.run([conform, "--timeout", "120", "--format", "json", "--profile", profile, *options, "--", *command],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     if done.returncode not in (0, 1):
-        sys.exit(f"{name}: conform ends with {done.returncode}")
+        raise RuntimeError(f"{name}: conform ends with {done.returncode}")
     report = json.loads(done.stdout)
     wrong = sum(case["verdict"] == "failed" and bool(case["wrong"]) for case in report["cases"])
     return wrong, report["failed"] - wrong, report["passed"] + report["acceptable"], done.returncode
 
 
-def check(conform, python, name):
-    adapters = os.path.join(KIT, "adapters")
-    adapter, bad = os.path.join(adapters, name + "_adapter.py"), 0
+def check_framework(conform, python, name):
+    adapter = os.path.join(ADAPTERS, name + "_adapter.py")
     wrong, broken, right, status = run(conform, name, [python, adapter])
-    bad += status != 0 or right == 0
-    print(f"{name}: as installed: {right} right or acceptable, {wrong + broken} failed")
+    print(f"{name}: as installed: {right} right or acceptable, {wrong + broken} failed", flush=True)
+    check(f"{name} as installed", status == 0 and right)
     for what, rows, module, old, new in MUTATIONS[name]:
-        mutated = [python, os.path.join(adapters, "mutated.py"), adapter, module, old, new]
+        mutated = [python, os.path.join(ADAPTERS, "mutated.py"), adapter, module, old, new]
         wrong, broken, right, status = run(conform, name, mutated, rows)
-        found = status == 1 and wrong > 0
-        bad += not found
-        print(f"{name}: {what}: {'found' if found else 'NOT FOUND'}: "
-              f"{wrong} of {wrong + broken + right} cases in {rows} have wrong numbers")
-    return bad
+        print(f"{name}: {what}: {wrong} of {wrong + broken + right} cases in {rows} have wrong numbers", flush=True)
+        check(f"{name}: {what}: it is found", status == 1 and wrong)
+
+
+def main():
+    conform, python, *names = sys.argv[1:]
+    for name in names or MUTATIONS:
+        attempt(check_framework, conform, python, name)
 
 
 if __name__ == "__main__":
-    names = sys.argv[3:] or list(MUTATIONS)
-    sys.exit(sum(check(sys.argv[1], sys.argv[2], name) for name in names) != 0)
+    sys.exit(checked(main))

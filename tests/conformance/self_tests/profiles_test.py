@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 from changed_adapters import changed_copy
-from checks import ADAPTERS, HERE, KIT, check, summary
+from kit import ADAPTERS, HERE, KIT, attempt, check, checked
 
 CONFORM, ADAPTER = sys.argv[1:3]
 EPS = {"what": "1e-4 is added to the deviation", "if": {"advantage.scale": "group_std"},
@@ -201,8 +201,11 @@ def expectations(folder):
     check("some of the cases alone", run(["gspo-signs"], mistaken, "--expect", path)[0] == 0, "changed")
 
 
+def main():
+    for test in (conventions, documented, answers, rules, parts, rounding, expectations):
+        with tempfile.TemporaryDirectory() as folder:
+            attempt(test, folder)
+
+
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        for test in (conventions, documented, answers, rules, parts, rounding, expectations):
-            test(folder)
-    sys.exit(summary())
+    sys.exit(checked(main))

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-from checks import ADAPTERS
+from kit import ADAPTERS, attempt, check, checked
 from snippets_test import snippet
 
 # GSPO with running sums; FACTOR multiplies the answer, GRADIENT its gradient, which ignores the clip if THROUGH
@@ -299,25 +299,21 @@ def command_of(program, folder):
     return [sys.executable, path]
 
 
-def check(name, program, options, has, lacks):
-    """What is wrong, a line each."""
+def check_report(name, program, options, has, lacks):
     with tempfile.TemporaryDirectory() as folder:
         run = subprocess.run([sys.argv[1], "--vectors", sys.argv[2], *options, "--", *command_of(program, folder)],
                              capture_output=True, text=True)
-    wrong = [f"{name}: the report lacks {pattern}" for pattern in has if not re.search(pattern, run.stdout)]
-    wrong += [f"{name}: the report has {pattern}" for pattern in lacks if re.search(pattern, run.stdout)]
+    wrong = [f"the report lacks {pattern}" for pattern in has if not re.search(pattern, run.stdout)]
+    wrong += [f"the report has {pattern}" for pattern in lacks if re.search(pattern, run.stdout)]
     right = 0 if any("it computes" in pattern for pattern in has) else 1
-    wrong += [f"{name}: exit status {run.returncode}"] * (run.returncode != right)
-    if wrong:
-        print("\n".join(f"FAIL {line}" for line in wrong), run.stdout[:3000], sep="\n")
-    return wrong
+    wrong += [f"exit status {run.returncode}"] * (run.returncode != right)
+    check(name, not wrong, "\n".join([*wrong, run.stdout[:3000]]))
 
 
 def main():
-    failed = sum(1 for row in TABLE if check(*row))
-    print(f"{len(TABLE) - failed} passed, {failed} failed")
-    return failed > 0
+    for row in TABLE:
+        attempt(check_report, *row)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checked(main))

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from checks import HERE, check, summary
+from kit import HERE, attempt, check, checked
 
 CONFORM, ADAPTER = sys.argv[1:3]
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
@@ -93,13 +93,16 @@ def infinite(folder):
     check("an infinite loss", found == [1, 1, 1, 0], f"exit statuses {found}")
 
 
-if __name__ == "__main__":
+def main():
     with tempfile.TemporaryDirectory() as folder:
         for case in CASES:
-            check_case(folder, *case)
-        compiles(folder, *INFINITE)
-        infinite(folder)
+            attempt(check_case, folder, *case)
+        attempt(compiles, folder, *INFINITE)
+        attempt(infinite, folder)
     check("a case with which nothing is wrong", written("gspo-*", "gspo-signs", ADAPTER).returncode == 2)
     without = subprocess.run([CONFORM, "--format", "c", "--", ADAPTER], stderr=subprocess.DEVNULL)
     check("--format c without --repro", without.returncode == 2)
-    sys.exit(summary())
+
+
+if __name__ == "__main__":
+    sys.exit(checked(main))

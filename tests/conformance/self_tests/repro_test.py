@@ -13,7 +13,7 @@ import sys
 import tempfile
 import types
 
-from checks import HERE, KIT, check, summary
+from kit import HERE, KIT, attempt, check, checked
 
 try:
     import torch  # noqa: F401
@@ -106,12 +106,15 @@ def check_cut():
     check("a case cut into parts: --format c", as_c.returncode == 2 and not as_c.stdout, as_c.stderr)
 
 
-if __name__ == "__main__":
+def main():
     with tempfile.TemporaryDirectory() as folder:
         for case in CASES:
-            check_case(folder, *case)
-        check_infinite(folder)
-    check_cut()
+            attempt(check_case, folder, *case)
+        attempt(check_infinite, folder)
+    attempt(check_cut)
     check("a case with which nothing is wrong", written("gspo-*", "gspo-signs", ADAPTER).returncode == 2)
     check("a case that is not there", written("gspo-*", "gspo-sign", ADAPTER).returncode == 2)
-    sys.exit(summary())
+
+
+if __name__ == "__main__":
+    sys.exit(checked(main))

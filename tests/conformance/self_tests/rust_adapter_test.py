@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+from kit import check, checked
+
 CRATES = "/usr/share/cargo/registry"
 PROJECT = '[package]\nname = "adapter"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\nserde_json = "1"\n'
 SOURCE = f'[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "{CRATES}"\n'
@@ -21,12 +23,12 @@ def write(path, text):
         file.write(text)
 
 
-def main(conform, vectors, adapter):
+def main():
+    conform, vectors, adapter = map(os.path.abspath, sys.argv[1:4])
     crates = os.listdir(CRATES) if os.path.isdir(CRATES) else []
     if not shutil.which("cargo") or not any(name.startswith("serde_json-") for name in crates):
         print(f"skipped: cargo, or serde_json in {CRATES} (Debian: librust-serde-json-dev), is not here")
-        return 77
-    failed = 0
+        sys.exit(77)
     with tempfile.TemporaryDirectory() as directory:
         write(os.path.join(directory, "Cargo.toml"), PROJECT)
         write(os.path.join(directory, ".cargo", "config.toml"), SOURCE)
@@ -37,12 +39,8 @@ def main(conform, vectors, adapter):
             program = os.path.join(directory, "target", "debug", "adapter")
             done = subprocess.run([conform, "--vectors", vectors, "--only", f"{row}-*", "--", program], capture_output=True, text=True)
             passed = re.search(r"^(\d+) passed, 0 failed", done.stdout, re.M)
-            if done.returncode or not passed or int(passed[1]) < least:
-                print("FAIL", row, done.stdout[-2000:], done.stderr[-500:])
-                failed += 1
-    print(f"{len(ROWS) - failed} passed, {failed} failed")
-    return bool(failed)
+            check(row, not done.returncode and passed and int(passed[1]) >= least, done.stdout[-2000:] + done.stderr[-500:])
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(os.path.abspath, sys.argv[1:4])))
+    sys.exit(checked(main))

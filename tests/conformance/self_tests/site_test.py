@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote, urldefrag
 
 sys.dont_write_bytecode = True
-from checks import KIT, check, summary
+from kit import KIT, attempt, check, checked
 
 sys.path.append(KIT)
 import frameworks
@@ -30,7 +30,7 @@ class Page(HTMLParser):
     def __init__(self, content):
         super().__init__()
         self.open, self.wrong, self.ids, self.links, self.loaded, self.tables, self.tags = [], [], [], [], [], [], collections.Counter()
-        self.unscoped = 0
+        self.unscoped = self.unnamed = 0
         self.feed(content)
         self.close()
         self.wrong += self.open
@@ -51,6 +51,8 @@ class Page(HTMLParser):
         if tag in ("td", "th"):
             self.tables[-1][-1] += 1
             self.unscoped += tag == "th" and "scope" not in attributes
+        if tag == "nav" or attributes.get("role") == "region":
+            self.unnamed += "aria-label" not in attributes
         if tag not in VOID:
             self.open.append(tag)
 
@@ -65,6 +67,7 @@ def check_form(path, content):
     check(f"{path}: an id twice", len(set(page.ids)) == len(page.ids))
     check(f"{path}: rows of a table differ in length", all(len(set(rows)) == 1 for rows in page.tables))
     check(f"{path}: a heading without scope", not page.unscoped)
+    check(f"{path}: a region without a name", not page.unnamed)
     check(f"{path}: main, h1, language", page.tags["main"] == page.tags["h1"] == 1 and '<html lang="en">' in content)
     check(f"{path}: nothing from elsewhere, no script", page.tags["script"] == 0 and not any("//" in x for x in page.loaded))
     return page
@@ -240,7 +243,7 @@ def check_run(conform):
           "<strong>GSPO-05</strong>" in done.stdout and failed and page.tags["section"] == int(failed[2]) > 0)
 
 
-def main(arguments):
+def main():
     made = list(site.files())
     pages = dict(made)
     check("a path twice", len(pages) == len(made))
@@ -254,14 +257,13 @@ def main(arguments):
     rows, known = (path[4:-5] for path in pages if path.startswith("row/")), site.known_rows()
     check("every row stands in a family", set(site.known_facts()) == {row for row in rows if site.family_of(row, known) in known})
     check_numbers(pages)
-    check_frameworks()
-    check_cases(pages)
-    check_releases()
-    check_contrast()
-    for conform in arguments:
-        check_run(conform)
-    return summary()
+    attempt(check_frameworks)
+    attempt(check_cases, pages)
+    attempt(check_releases)
+    attempt(check_contrast)
+    for conform in sys.argv[1:]:
+        attempt(check_run, conform)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(checked(main))

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from checks import KIT, check, summary
+from kit import KIT, attempt, check, checked
 
 CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 # the loss to fill in in README.md: right, and with a mistake that `--metamorphic` finds
@@ -95,14 +95,13 @@ def check_first():
 
 
 def main():
-    check_right("the template of adapters/README.md", template())
-    check_right("README.md with a right loss", RIGHT + snippet())
-    check_minimal(MASK_IGNORED + snippet())
-    check_first()
+    attempt(check_right, "the template of adapters/README.md", template())
+    attempt(check_right, "README.md with a right loss", RIGHT + snippet())
+    attempt(check_minimal, MASK_IGNORED + snippet())
+    attempt(check_first)
     for length in LENGTHS:
-        check_length(*length)
-    return summary()
+        attempt(check_length, *length)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checked(main))

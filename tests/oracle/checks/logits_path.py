@@ -1,10 +1,9 @@
 """From logits and hidden states: the gradients by finite differences of the loss, and identities."""
-import copy
-
 import autodiff
 import evaluate
 import logits_path as path
 import logits_path_cases
+from checks.tools import moved
 from limits import ZERO
 from logits import weighted
 from reals import mpf
@@ -36,18 +35,8 @@ def loss(case):
     return sum((mpf(case["dlogp"][x.i][x.t]) * x.logp + mpf(case["dentropy"][x.i][x.t]) * x.entropy for x in found), ZERO)
 
 
-def moved(case, name, place, step):
-    other = {**case, name: copy.deepcopy(case[name])}
-    *above, last = place
-    row = other[name]
-    for k in above:
-        row = row[k]
-    row[last] = mpf(row[last]) + step
-    return other
-
-
 def difference(case, name, place, seen):
-    up, down = (autodiff.replaying(lambda: loss(moved(case, name, place, step)), seen) for step in (STEP, -STEP))
+    up, down = (autodiff.replaying(lambda: loss(moved(case, {(name, *place): step})), seen) for step in (STEP, -STEP))
     return (up - down) / (2 * STEP)
 
 

@@ -1,10 +1,13 @@
 """What checks share: numbers that are near, rows in one list, batches of a row."""
+import copy
+
 import generate
 import objectives
 import scenarios
 from cases import case_of
 from evaluate import evaluate
 from generate import UNDEFINED
+from reals import mpf
 
 
 def near(xs, ys, tolerance=1e-13):
@@ -28,6 +31,18 @@ def close(a, b, tolerance=1e-13):
 
 def flat(rows):
     return [x for row in rows for x in row]
+
+
+def moved(batch, steps):
+    """The batch with a step added to some of its numbers. steps: {(array, place...): step}"""
+    batch = {**batch, **{key: copy.deepcopy(batch[key]) for key, *_ in steps}}
+    for (key, *place), step in steps.items():
+        *above, last = place
+        row = batch[key]
+        for k in above:
+            row = row[k]
+        row[last] = mpf(row[last]) + step
+    return batch
 
 
 def preset_batches(name, labels=None):
