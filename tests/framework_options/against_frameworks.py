@@ -26,6 +26,7 @@ sys.dont_write_bytecode = True
 
 import protocol  # noqa: E402, F401  it keeps standard output for answers; here they are lines
 import torch  # noqa: E402
+import pitfalls  # noqa: E402
 import random_configurations  # noqa: E402
 import sources  # noqa: E402
 from options import translate  # noqa: E402
@@ -46,6 +47,7 @@ def main(names):
     from_sources = names[:1] == ["--sources"]
     if from_sources:
         sources.FOLDER, names = names[1], names[2:]
+    there = {name for name in pitfalls.PACKAGES if pitfalls.is_there(name)}  # before stand-ins take the place of packages
     random_configurations.load(FROM_SOURCES if from_sources else INSTALLED + FROM_SOURCES * bool(sources.FOLDER))
     unknown = [name for name in names if name not in FRAMEWORKS and name != "--changed"]
     if unknown:
@@ -55,6 +57,9 @@ def main(names):
         return random_configurations.changed(names[1])
     found = []
     for name in FRAMEWORKS if not names else [name for name in FRAMEWORKS if name in names]:
+        if name not in there:
+            print(f"skipped: {name}, it is not installed", file=sys.stderr)
+            continue
         told_release(name)
         found += [random_configurations.of_defaults(name), random_configurations.of_drawn(name)]
     print(f"{sum(p for p, _ in found)} passed, {sum(f for _, f in found)} failed", file=sys.stderr)
