@@ -7,14 +7,14 @@ which have every value that the data has fields for.
     VENV/bin/python tests/framework_options/against_frameworks.py --changed NAME
         changes the data, a field at a time: what is not noticed?
     VENV/bin/python tests/framework_options/against_frameworks.py --sources FOLDER [--changed NAME | NAME ...]
-        the same for slime, nemo_rl, prime_rl, open_instruct
+        the same for slime, nemo_rl, prime_rl, open_instruct, roll
 
 VENV is the environment of ../conformance/frameworks.sh, with mpmath and gmpy2. The defaults are those of the installed package, not those
 of the data: no option is given. Each file run_NAME.py says what of a framework is replaced.
 
-Four frameworks are in no package index. FOLDER (or SOURCES in the environment) has a clone of each, at the commit that `translate --list`
+Five frameworks are in no package index. FOLDER (or SOURCES in the environment) has a clone of each, at the commit that `translate --list`
 names: of https://github.com/THUDM/slime in FOLDER/slime, NVIDIA-NeMo/RL in FOLDER/nemo_rl, PrimeIntellect-ai/prime-rl in FOLDER/prime_rl,
-allenai/open-instruct in FOLDER/open_instruct. Their packages need not be installed: sources.py.
+allenai/open-instruct in FOLDER/open_instruct, alibaba/ROLL in FOLDER/roll. Their packages need not be installed: sources.py.
 """
 import importlib.metadata
 import os
