@@ -17,7 +17,8 @@ from framework import Refused, generator
 from options import translate
 
 BATCHES, CONFIGURATIONS = 50, 200
-INSTALLED = ("trl", "verl", "openrlhf", "ms_swift", "trl_trainers", "areal", "skyrl", "unsloth")  # run_*.py; in this order, as their stand-ins differ
+# run_*.py; in this order, as their stand-ins differ
+INSTALLED = ("trl", "verl", "openrlhf", "ms_swift", "trl_trainers", "areal", "skyrl", "unsloth", "trinity")
 FROM_SOURCES = ("slime", "nemo_rl", "prime_rl", "open_instruct", "roll")  # those that are not installed: sources.py
 
 FRAMEWORKS = {}  # name: Framework

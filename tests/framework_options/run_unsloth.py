@@ -25,6 +25,7 @@ from padded import ragged
 from running import answers, torch_batch
 
 PLANTED = ("scale_rewards", "group", "advantage.scale", "none")
+OWN_DEFAULTS = ("loss_type", "beta", "mask_truncated_completions", "vllm_importance_sampling_correction", "router_aux_loss_coef")
 OFF = {"UNSLOTH_GRPO_SEQ_PACKING": "0", "UNSLOTH_GRPO_PREFIX_GROUPER": "0"}  # other forward passes, with the same log-probabilities
 
 
@@ -57,8 +58,8 @@ def parts():
     weights = sources.definitions(path, ("_unsloth_grpo_sample_weight_mode", "_unsloth_trl_masks_unscorable", "_unsloth_grpo_sample_weight",
                                          "_unsloth_grpo_rollout_logps_as_old", "_unsloth_grpo_accumulation_steps",
                                          "_unsloth_grpo_is_metric_values", "_unsloth_grpo_is_sequence_level"), torch=torch)
-    context = {**vars(weights), "torch": torch, "inspect": inspect, "nanmax": nanmax, "nanmin": nanmin, "_unsloth_grpo_vision_inputs": lambda inputs: {},
-               "_unsloth_get_model_config": lambda model: None, "detect_logit_transforms": lambda config: NO_TRANSFORMS,
+    context = {**vars(weights), "torch": torch, "inspect": inspect, "nanmax": nanmax, "nanmin": nanmin,
+               "_unsloth_grpo_vision_inputs": lambda inputs: {}, "_unsloth_get_model_config": lambda model: None, "detect_logit_transforms": lambda config: NO_TRANSFORMS,
                "grpo_accumulated_loss": zoo.grpo_accumulated_loss, "grpo_compute_loss": zoo.grpo_compute_loss}
     return types.SimpleNamespace(zoo=zoo, weights=weights, rules=rules_of(os.path.join(folder, "rl.py")),
                                  compute_loss=nested(path, "grpo_trainer_compute_loss", "compute_loss", context))
@@ -102,9 +103,8 @@ def settings(config):
     import trl
     defaults, lines = parts().rules
     fields = {name: p.default for name, p in inspect.signature(trl.GRPOConfig).parameters.items()}
-    values = {**{name: fields[name] for name in ("scale_rewards", "epsilon_high")},
-              **{name: x for name, x in defaults.items() if name in ("loss_type", "beta", "mask_truncated_completions",
-                                                                     "vllm_importance_sampling_correction", "router_aux_loss_coef")}, **config}
+    values = {"scale_rewards": fields["scale_rewards"], "epsilon_high": fields["epsilon_high"],
+              **{name: x for name, x in defaults.items() if name in OWN_DEFAULTS}, **config}
     with contextlib.redirect_stdout(None):
         exec(lines, values)
     return {name: x for name, x in values.items() if name in fields}
