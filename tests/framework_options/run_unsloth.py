@@ -59,8 +59,9 @@ def parts():
                                          "_unsloth_grpo_rollout_logps_as_old", "_unsloth_grpo_accumulation_steps",
                                          "_unsloth_grpo_is_metric_values", "_unsloth_grpo_is_sequence_level"), torch=torch)
     context = {**vars(weights), "torch": torch, "inspect": inspect, "nanmax": nanmax, "nanmin": nanmin,
-               "_unsloth_grpo_vision_inputs": lambda inputs: {}, "_unsloth_get_model_config": lambda model: None, "detect_logit_transforms": lambda config: NO_TRANSFORMS,
-               "grpo_accumulated_loss": zoo.grpo_accumulated_loss, "grpo_compute_loss": zoo.grpo_compute_loss}
+               "_unsloth_grpo_vision_inputs": lambda inputs: {}, "_unsloth_get_model_config": lambda model: None,
+               "detect_logit_transforms": lambda config: NO_TRANSFORMS, "grpo_accumulated_loss": zoo.grpo_accumulated_loss,
+               "grpo_compute_loss": zoo.grpo_compute_loss}
     return types.SimpleNamespace(zoo=zoo, weights=weights, rules=rules_of(os.path.join(folder, "rl.py")),
                                  compute_loss=nested(path, "grpo_trainer_compute_loss", "compute_loss", context))
 
