@@ -4,8 +4,11 @@ Its own: the defaults of an algorithm and of its functions (AlgorithmConfigValid
 trainer gives to verl's engine. Replaced: ray, the model, experiences without text. The order is that of trainer/verl/trainer.py:512-560.
 """
 import functools
+import logging
 import os
+import sys
 import types
+from importlib.machinery import ModuleSpec
 
 import torch
 
@@ -72,7 +75,8 @@ def batch(rng, config):
 
 @functools.cache
 def parts():
-    import logging
+    if getattr(sys.modules.get("ray"), "__spec__", True) is None:  # another framework's stand-in, which find_spec refuses
+        sys.modules["ray"].__spec__, sys.modules["ray"].ObjectRef = ModuleSpec("ray", None), object
     import trinity_adapter as adapter
     import trinity
     logging.disable(logging.WARNING)
