@@ -18,7 +18,7 @@ from options import translate
 
 BATCHES, CONFIGURATIONS = 50, 200
 # run_*.py; in this order, as their stand-ins differ
-INSTALLED = ("trl", "verl", "openrlhf", "ms_swift", "trl_trainers", "areal", "skyrl", "unsloth", "trinity", "tunix")
+INSTALLED = ("trl", "verl", "openrlhf", "ms_swift", "trl_trainers", "areal", "skyrl", "unsloth", "trinity", "tunix", "art")
 FROM_SOURCES = ("slime", "nemo_rl", "prime_rl", "open_instruct", "roll")  # those that are not installed: sources.py
 
 FRAMEWORKS = {}  # name: Framework
