@@ -23,7 +23,8 @@ PLANTED = ("importance_sampling_level", "average", "ratio.interpolate", "geometr
 
 
 def drawer(data):
-    numbers = {"epsilon": (0.05, 0.9), "epsilon_high": (0.05, 0.9), "kl_penalty_coef": (0.01, 0.5), "truncated_importance_sampling": (0.8, 3)}
+    numbers = {"epsilon": (0.05, 0.9), "epsilon_high": (0.05, 0.9), "kl_penalty_coef": (0.01, 0.5),
+               "truncated_importance_sampling": (0.8, 3)}
     return Drawer(data, numbers, {"importance_sampling_level"}, {}, [])
 
 
