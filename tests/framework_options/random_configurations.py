@@ -126,6 +126,8 @@ def changed(name):
     """Changes every field of the data, one at a time, and prints those that no configuration notices."""
     drawer, answers, unnoticed, number = FRAMEWORKS[name].drawer(translate.data_of(name)), [], [], 0
     for n, config in configurations(name, drawer):
+        if config is None:
+            continue
         try:
             answers.append((config, *FRAMEWORKS[name].run(config, FRAMEWORKS[name].batch(generator(name + " batch", n), config))))
         except Refused:
