@@ -13,7 +13,7 @@ from importlib.machinery import ModuleSpec
 import torch
 
 import sources
-from framework import Beyond, Drawer, Framework, Refused, holes, regroup
+from framework import Beyond, Drawer, Framework, Refused, holes, nearly_equal, regroup
 from options import translate
 from running import answers, torch_batch
 
@@ -70,6 +70,10 @@ def batch(rng, config):
         regroup(rng, made)
     if rng.random() < 0.5 and kind not in ("ppo", "reinforceplusplus"):
         holes(rng, made)
+        if rng.random() < 0.4 and kind not in IN_TRAINER:
+            made["mask"][0] = [False] * made["length"][0]
+    elif rng.random() < 0.2:
+        nearly_equal(made)
     return made
 
 
