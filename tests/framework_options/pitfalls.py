@@ -28,8 +28,9 @@ from options import translate  # noqa: E402
 
 # framework: its package, or None where it is taken from a clone; in this order, as their stand-ins differ
 PACKAGES = {**dict.fromkeys(("trl", "trl_rloo", "trl_gmpo", "trl_async"), "trl"), "verl": "verl", "openrlhf": "openrlhf",
-            "ms_swift": "swift", "skyrl": "skyrl", "areal": "areal",
-            **dict.fromkeys(("slime", "nemo_rl", "prime_rl", "open_instruct"))}
+            "ms_swift": "swift", "skyrl": "skyrl", "areal": "areal", "unsloth": "unsloth", "trinity": "trinity", "tunix": "tunix",
+            "art": "art",
+            **dict.fromkeys(("slime", "nemo_rl", "prime_rl", "open_instruct", "roll"))}
 
 NEEDED = {"trl_deepspeed_clips": "deepspeed"}  # further packages
 

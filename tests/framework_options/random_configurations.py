@@ -17,8 +17,9 @@ from framework import Refused, generator
 from options import translate
 
 BATCHES, CONFIGURATIONS = 50, 200
-INSTALLED = ("trl", "verl", "openrlhf", "ms_swift", "trl_trainers", "areal", "skyrl")  # run_*.py; in this order, as their stand-ins differ
-FROM_SOURCES = ("slime", "nemo_rl", "prime_rl", "open_instruct")  # those that are not installed: sources.py
+# run_*.py; in this order, as their stand-ins differ
+INSTALLED = ("trl", "verl", "openrlhf", "ms_swift", "trl_trainers", "areal", "skyrl", "unsloth", "trinity", "tunix", "art")
+FROM_SOURCES = ("slime", "nemo_rl", "prime_rl", "open_instruct", "roll")  # those that are not installed: sources.py
 
 FRAMEWORKS = {}  # name: Framework
 
@@ -125,6 +126,8 @@ def changed(name):
     """Changes every field of the data, one at a time, and prints those that no configuration notices."""
     drawer, answers, unnoticed, number = FRAMEWORKS[name].drawer(translate.data_of(name)), [], [], 0
     for n, config in configurations(name, drawer):
+        if config is None:
+            continue
         try:
             answers.append((config, *FRAMEWORKS[name].run(config, FRAMEWORKS[name].batch(generator(name + " batch", n), config))))
         except Refused:

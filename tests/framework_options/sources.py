@@ -1,6 +1,7 @@
 """Frameworks that are not installed: their definitions are taken from a clone of the repository, without importing it.
 
-FOLDER has a folder for each of them (slime, nemo_rl, prime_rl, open_instruct), cloned at the commit that the data name as their release.
+FOLDER has a folder for each of them (slime, nemo_rl, prime_rl, open_instruct, roll), cloned at the commit that the data name as their
+release.
 """
 import ast
 import contextlib
