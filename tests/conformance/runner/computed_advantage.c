@@ -328,10 +328,11 @@ static const mask_mistake mask_mistakes[] = {
 };
 enum { N_MASKS = sizeof mask_mistakes / sizeof *mask_mistakes };
 
-int computed_advantage_count(void) { return N_MISTAKES + N_MASKS; }
+int computed_advantage_count(void) { return N_MISTAKES + N_MASKS + computed_credit_count(); }
 
 computed_mistake computed_advantage_named(int n) {
     computed_mistake m = { 0 };
+    if (n >= N_MISTAKES + N_MASKS) return computed_credit_named(n - N_MISTAKES - N_MASKS);
     if (n >= N_MISTAKES) { m.id = NULL; m.name = mask_mistakes[n - N_MISTAKES].name; return m; }
     m.id = mistakes[n].id;
     m.name = mistakes[n].name ? mistakes[n].name : mistakes[n].id;
@@ -766,5 +767,6 @@ int computed_answer(const test_case *c, stage_kind stage, int n, answer *out) {
     if (c->kind != CASE_OBJECTIVE && c->kind != CASE_SPLIT) { memset(out, 0, sizeof *out); return 0; }
     if (stage != STAGE_ADVANTAGE && n >= computed_loss_count()) return computed_split(c, n - computed_loss_count(), out);
     if (stage != STAGE_ADVANTAGE) return computed_loss(c, n, out);
+    if (n >= N_MISTAKES + N_MASKS) return computed_credit(c, n - N_MISTAKES - N_MASKS, out);
     return n < N_MISTAKES ? computed_advantage(c, n, out) : mask_answer(c, n - N_MISTAKES, out);
 }
