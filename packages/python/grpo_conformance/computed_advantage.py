@@ -341,9 +341,40 @@ def _of_tokens(a: np.ndarray, counts: np.ndarray, slots: np.ndarray, p: Plain) -
         yield "ADV-18", _whitened(at, counts, p.less, eps)
 
 
+def _gae(case: Case) -> Iterator[Tuple[str, np.ndarray]]:
+    """GAE with one thing changed, from the right one: its rewards are what gives that."""
+    arrays, gamma, lam = case.numpy(), float(case.setting("advantage.gamma")), float(case.setting("advantage.lambda"))
+    value = getattr(arrays, "value", None)
+    if value is None or case.setting("advantage.scale") != "none" or case.setting("advantage.batch_norm") != "none":
+        return
+    if case.setting("advantage.lambda_length") or case.setting("advantage.bootstrap") != "zero":
+        return
+    changes = {
+        "gamma and lambda of GAE are exchanged": (lam, gamma * lam, False),
+        "GAE's next value is not discounted: r + V' - V": (1.0, gamma * lam, False),
+        "GAE has no next value: r - V": (0.0, gamma * lam, False),
+        "GAE's trace decays by lambda alone, not by gamma lambda": (gamma, lam, False),
+        "GAE's trace decays by gamma alone, not by gamma lambda": (gamma, gamma, False),
+        "the returns of GAE, A + V, are taken for its advantages": (gamma, gamma * lam, True),
+    }
+    for name, (discount, decay, returns) in changes.items():
+        found = np.zeros(arrays.mask.shape)
+        for i, row in enumerate(case.expect["advantage"]):
+            right, next_, trace, after = [float(x) for x in row], 0.0, 0.0, 0.0
+            for t in [t for t in reversed(range(len(row))) if arrays.mask[i, t]]:
+                v = float(value[i, t])
+                reward = right[t] - gamma * lam * after + v - gamma * next_
+                trace = reward + discount * next_ - v + decay * trace
+                after, next_ = right[t], v
+                found[i, t] = trace + v if returns else trace
+        yield name, found
+
+
 def computed_advantages(case: Case) -> Iterator[Tuple[str, np.ndarray]]:
     """(cause, advantages of all slots); nothing for a case whose right answer cannot be computed in the same way."""
     p = _plain(case) if case.kind == "objective" and "advantage" in case.expect else None
+    if case.kind == "objective" and "advantage" in case.expect and case.setting("advantage.credit") == "gae":
+        yield from _gae(case)
     if p is None:
         return
     arrays = case.numpy()

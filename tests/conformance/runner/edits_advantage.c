@@ -67,7 +67,8 @@ void advantage_shifted(edited *s, double p) {
     for (int64_t i = 0; i < s->c.n_sequences; i++)
         for (int64_t t = 0; t < b->length[i]; t++) {
             const int64_t from = t - (int64_t)p;
-            if (from >= 0 && from < b->length[i]) a[b->offset[i] + t] = s->advantage[b->offset[i] + from];
+            if (from >= 0 && from < b->length[i] && edited_counts(s, i, b->offset[i] + from))
+                a[b->offset[i] + t] = s->advantage[b->offset[i] + from];
         }
     s->advantage = a;
 }
@@ -76,9 +77,11 @@ void advantage_of_last_position(edited *s, double p) {
     const grpo_batch *b = &s->c.batch;
     double *a = edited_room(s, edited_tokens(s), sizeof *a);
     (void)p;
-    for (int64_t i = 0; i < s->c.n_sequences; i++)
-        for (int64_t t = 0; t < b->length[i] && (double)b->length[i] == edited_width(s); t++)
-            a[b->offset[i] + t] = s->advantage[b->offset[i] + b->length[i] - 1];
+    for (int64_t i = 0; i < s->c.n_sequences; i++) {
+        const int64_t end = b->offset[i] + b->length[i];
+        const int full = b->length[i] && (double)b->length[i] == edited_width(s) && edited_counts(s, i, end - 1);
+        for (int64_t k = b->offset[i]; k < end; k++) a[k] = full ? s->advantage[end - 1] : 0;
+    }
     s->advantage = a;
 }
 /* multiplied or divided by a number of tokens of the response */
