@@ -4,7 +4,7 @@
 
 #define MARGIN 1e-11
 
-typedef enum { RIGHT, EXCHANGED, NO_GAMMA, NO_NEXT, TRACE_BY_LAMBDA, TRACE_BY_GAMMA, RETURNS,
+typedef enum { RIGHT, EXCHANGED, NO_GAMMA, NO_NEXT, TRACE_BY_LAMBDA, TRACE_BY_GAMMA, REWARD_FIRST, RETURNS,
     MEAN_OF_SLOTS, AROUND_MEAN_OF_SLOTS, ALL_OF_SLOTS, NOT_CENTRED } change;
 typedef struct { const char *id, *name; change how; } mistake;
 
@@ -14,6 +14,7 @@ static const mistake mistakes[] = {
     { NULL, "GAE has no next value: r - V", NO_NEXT },
     { NULL, "GAE's trace decays by lambda alone, not by gamma lambda", TRACE_BY_LAMBDA },
     { NULL, "GAE's trace decays by gamma alone, not by gamma lambda", TRACE_BY_GAMMA },
+    { NULL, "the reward of a response is at its first token, where it should be at the last", REWARD_FIRST },
     { NULL, "the returns of GAE, A + V, are taken for its advantages", RETURNS },
     { "ADV-21", NULL, MEAN_OF_SLOTS },
     { "ADV-21", NULL, AROUND_MEAN_OF_SLOTS },
@@ -55,6 +56,22 @@ static void gae_of_response(const test_case *c, int64_t i, change how, double *A
     }
 }
 
+/* the reward, which stands at the last token, moved to the first */
+static void move_reward(const test_case *c, int64_t i, double *A) {
+    const grpo_batch *b = &c->batch;
+    int64_t first = -1, last = -1;
+    double reward;
+    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
+        if (!counts(c, k)) continue;
+        if (first < 0) first = k;
+        last = k;
+    }
+    if (first < 0) return;
+    reward = A[last] + b->value[last];
+    A[last] -= reward;
+    A[first] += reward;
+}
+
 static int gae(const test_case *c, change how, double *A) {
     grpo_objective obj = c->objective;
     if (obj.advantage.credit != GRPO_CREDIT_GAE || !c->batch.value || obj.advantage.lambda_length > 0 || obj.advantage.bootstrap
@@ -66,8 +83,11 @@ static int gae(const test_case *c, change how, double *A) {
     }
     obj.advantage.gamma = obj.advantage.lambda = 0;
     if (!advantages_for(c, &obj, A)) return 0;
-    for (int64_t i = 0; i < c->n_sequences; i++) gae_of_response(c, i, how, A);
-    return 1;
+    for (int64_t i = 0; i < c->n_sequences; i++) {
+        if (how == REWARD_FIRST) move_reward(c, i, A);
+        gae_of_response(c, i, how, A);
+    }
+    return how != REWARD_FIRST || !c->objective.reward.kl;
 }
 
 static double widest(const test_case *c) {
