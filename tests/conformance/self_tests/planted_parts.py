@@ -258,11 +258,11 @@ OF_LOSS = [
     (r"absolute value of the advantage", {"seq, A, l, T = b.seq[i], b.A[i],": "seq, A, l, T = b.seq[i], abs(b.A[i]),"}, PATH, 0),
     (r"ratio.level = sequence_sum", {'share = T[seq] if "mean" in c["level"] else 1': "share = 1"}, PATH, 15),
     (r"kind = token_mean", {MEAN: '"seq_mean_token_mean": 1 / len(seq)'}, PATH, 0),
-    (r"KL-05|penalty.kl = k1", {KL: '"k3": (D, D * 0 + 1)'}, PATH, 0),
+    (r"KL-05|penalty.kl = k1|is D, k1", {KL: '"k3": (D, D * 0 + 1)'}, PATH, 0),
     (r"KL-04", {KL: '"k3": (np.expm1(D) - D, np.expm1(D))'}, PATH, 15),
     (r"dlogp multiplied by 2", {'"dlogp": dlogp, **by_divergence(o, pays),\n': '"dlogp": 2 * dlogp, **by_divergence(o, pays),\n'}, PATH, 0),
     (r"kind = token_mean", {MEAN: '"seq_mean_token_mean": 1 / len(seq)'}, BOTH, 0),
-    (r"KL-05|penalty.kl = k1", {KL: '"k3": (D, D * 0 + 1)'}, BOTH, 0),
+    (r"KL-05|penalty.kl = k1|is D, k1", {KL: '"k3": (D, D * 0 + 1)'}, BOTH, 0),
 ]
 
 
