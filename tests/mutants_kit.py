@@ -71,9 +71,9 @@ REACH = {
     'options conform': 'few repro_c statuses options report repro profiles misbehaviour metamorphic adapter',
     'judge answer': 'few computed_mistakes judge planted_few options misbehaviour profiles adapter self_test planted_parts planted',
     'computed_split computed_rows': 'computed_mistakes planted_few planted_parts self_test',
-    'computed_loss computed_advantage edited edits_advantage edits_ratio edits_mask edits_aggregation edits_penalty loss_formulas '
-    'loss_parts sixteen_bits alternatives diagnose group nan_source known': 'planted_few computed options report self_test planted_parts '
-                                                                            'planted',
+    'computed_loss computed_advantage computed_credit edited edits_advantage edits_ratio edits_mask edits_aggregation edits_penalty '
+    'loss_formulas loss_parts sixteen_bits alternatives diagnose group nan_source known':
+        'planted_few computed options report self_test planted_parts planted',
     'metamorphic shrink trial gradient relations relations_holds relations_cut relations_shift relations_rows request':
         'metamorphic every_relation snippets options',
     'full_batch identify': 'report metamorphic identify',

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Callable, Iterator, Mapping, Optional, Tuple
+from typing import Callable, Dict, Iterator, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from .loader import Case
 OF_TOKENS = "the baseline is the mean over the group's tokens: a response counts once for each of them"
 BOTH_OF_TOKENS = "baseline and deviation are over the group's tokens: a response counts once for each of them"
 EQUAL_IS_NOISE = "a group of equal rewards is divided by the rounding error of its mean"
+REWARD_FIRST = "the reward of a response is at its first token, where it should be at the last"
 EQUAL_IS_NAN = "a group of equal rewards is 0/0: NaN"
 SMALL = ("1e-3", "1e-4", "1e-5", "1e-6", "1e-8", "1e-9")  # what is added to a deviation
 Statistic = Callable[[np.ndarray, int, np.ndarray], float]  # of the rewards of a group, a place in it, and the tokens of each response
@@ -341,9 +342,49 @@ def _of_tokens(a: np.ndarray, counts: np.ndarray, slots: np.ndarray, p: Plain) -
         yield "ADV-18", _whitened(at, counts, p.less, eps)
 
 
+def _gae(case: Case) -> Iterator[Tuple[str, np.ndarray]]:
+    """GAE with one thing changed, from the right one: its rewards are what gives that."""
+    arrays, gamma, lam = case.numpy(), float(case.setting("advantage.gamma")), float(case.setting("advantage.lambda"))
+    value = getattr(arrays, "value", None)
+    if value is None or case.setting("advantage.scale") != "none" or case.setting("advantage.batch_norm") != "none":
+        return
+    if case.setting("advantage.lambda_length") or case.setting("advantage.bootstrap") != "zero":
+        return
+    per_token = []  # the reward of each token that counts, by its place
+    for right, own, counted in zip(case.expect["advantage"], value, arrays.mask):
+        rewards: Dict[int, float] = {}
+        after = next_ = 0.0
+        for t in [t for t in reversed(range(len(right))) if counted[t]]:
+            rewards[t] = float(right[t]) - gamma * lam * after + float(own[t]) - gamma * next_
+            after, next_ = float(right[t]), float(own[t])
+        per_token.append(dict(sorted(rewards.items())))
+    changes = {
+        "gamma and lambda of GAE are exchanged": (lam, gamma * lam, False),
+        "GAE's next value is not discounted: r + V' - V": (1.0, gamma * lam, False),
+        "GAE has no next value: r - V": (0.0, gamma * lam, False),
+        "GAE's trace decays by lambda alone, not by gamma lambda": (gamma, lam, False),
+        "GAE's trace decays by gamma alone, not by gamma lambda": (gamma, gamma, False),
+        **({} if case.setting("reward.kl") != "none" else {REWARD_FIRST: (gamma, gamma * lam, False)}),
+        "the returns of GAE, A + V, are taken for its advantages": (gamma, gamma * lam, True),
+    }
+    for name, (discount, decay, returns) in changes.items():
+        moved = name == REWARD_FIRST
+        found = np.zeros(arrays.mask.shape)
+        for i, (own, rewards) in enumerate(zip(value, per_token)):
+            next_, trace = 0.0, 0.0
+            for t in reversed(list(rewards)):
+                reward = rewards[t] if not moved else sum(rewards.values()) if t == min(rewards) else 0.0
+                trace = reward + discount * next_ - own[t] + decay * trace
+                next_ = float(own[t])
+                found[i, t] = trace + next_ if returns else trace
+        yield name, found
+
+
 def computed_advantages(case: Case) -> Iterator[Tuple[str, np.ndarray]]:
     """(cause, advantages of all slots); nothing for a case whose right answer cannot be computed in the same way."""
     p = _plain(case) if case.kind == "objective" and "advantage" in case.expect else None
+    if case.kind == "objective" and "advantage" in case.expect and case.setting("advantage.credit") == "gae":
+        yield from _gae(case)
     if p is None:
         return
     arrays = case.numpy()

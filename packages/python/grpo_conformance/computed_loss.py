@@ -20,6 +20,10 @@ KL_COEFS = ("0.001", "0.01", "0.04", "0.1", "1")
 SMALL = ("1e-4", "1e-5", "1e-6", "1e-8", "1e-9")  # what is added to divisors
 MICRO_BATCHES = "micro-batches of {} responses have a mean of their own, and the loss is the mean of these"
 MICRO_TOKENS = "micro-batches of {} responses have a mean over their tokens, and the loss is the mean of these"
+PARTS = "2 micro-batches of a batch have a mean of their own, and the loss is the mean of these"
+PARTS_OF_TOKENS = "2 micro-batches of a batch have a mean over their tokens, and the loss is the mean of these"
+WEIGHTED = " have a mean over their tokens, and each is weighted by its share of the responses"
+LONGEST = "the constant divisor is the most tokens that count of any response in the batch"
 ADDED = "the number of tokens that is divided by has {} added"
 
 
@@ -89,10 +93,17 @@ def _weights(case: Case, n: Counts, kind: str, constant: float, drop: bool) -> I
     for size in (2, 3, 4) if kind in ("seq_mean_token_mean", "token_mean", "group_mean_token_mean") and not drop else ():
         if len(n.tokens) > size:
             yield MICRO_BATCHES.format(size), _of_micro_batches(n, size, kind == "seq_mean_token_mean")
+    if kind in ("seq_mean_token_mean", "token_mean", "group_mean_token_mean") and not drop and len(n.tokens) > 1:
+        yield PARTS, _of_micro_batches(n, -(-len(n.tokens) // 2), kind == "seq_mean_token_mean")
+    if kind == "token_mean" and len(n.tokens) > 1:
+        yield f"2 micro-batches of a batch{WEIGHTED}", _of_micro_batches(n, -(-len(n.tokens) // 2), False, True)
+        for size in (size for size in (2, 3, 4) if len(n.tokens) > size):
+            yield f"micro-batches of {size} responses{WEIGHTED}", _of_micro_batches(n, size, False, True)
     if kind.startswith("seq_mean") and right is not None:
         yield from _of_responses(n, kind, right)
     if kind == "seq_mean_constant":
         yield "NORM-16", coefficients(kind, n, n.width, drop)
+        yield LONGEST, coefficients(kind, n, max(1, int(n.tokens.max(initial=0))), drop)
     if right is not None and kind.endswith("token_mean"):
         of_all = kind != "seq_mean_token_mean"
         counted, slots = (np.sum(n.tokens), np.sum(n.slots)) if of_all else (n.tokens, n.slots)
@@ -113,12 +124,16 @@ def _of_responses(n: Counts, kind: str, right: np.ndarray) -> Iterator[Tuple[str
         for size in (2, 3, 4):
             if len(tokens) > size:
                 yield MICRO_TOKENS.format(size), _of_micro_batches(n, size, False)
+        if len(tokens) > 1:
+            yield PARTS_OF_TOKENS, _of_micro_batches(n, -(-len(tokens) // 2), False)
 
 
-def _of_micro_batches(n: Counts, size: int, by_response: bool) -> np.ndarray:
-    """Each has a mean over its own tokens, or over the means of its responses; the loss is the mean of these."""
+def _of_micro_batches(n: Counts, size: int, by_response: bool, weighted: bool = False) -> np.ndarray:
+    """Each has a mean over its own tokens, or over the means of its responses; the loss is the mean of these, or weighted by responses."""
     which = np.arange(len(n.tokens)) // size
     own = np.array([(which == k).sum() if by_response else n.tokens[which == k].sum() for k in which], float)
+    if weighted:
+        return _over(1, own) * np.array([(which == k).sum() for k in which]) / len(which)
     return _over(1, own * (which.max() + 1) * (n.tokens if by_response else 1))
 
 
@@ -462,6 +477,14 @@ def _advantage_changes(p: Plain) -> Iterator[Tuple[str, Plain]]:
     yield "the advantage is multiplied by the response's length", replace(p, advantage=a * tokens)
     yield "the advantage stands at the first token of a response alone", replace(p, advantage=np.where(place == 1, a, 0.0))
     yield "the advantage stands at the last token of a response alone", replace(p, advantage=np.where(place == tokens, a, 0.0))
+    for step, side in ((-1, "left"), (1, "right")):
+        name = f"the advantages are shifted by one token, to the {side}, with a 0 where one is missing"
+        yield name, replace(p, advantage=_advantages_shifted(np.where(p.mask, a, 0.0), step, p.counts.slots))
+    full = p.mask[:, -1:] & (p.counts.slots == a.shape[1])[:, None]
+    name = "all tokens have the advantage at the last position of the padded row: 0 in responses shorter than the longest"
+    yield name, replace(p, advantage=np.where(full, a[:, -1:], 0.0) * np.ones_like(a))
+    name = "a response's advantage is the mean over all positions of the padded row"
+    yield name, replace(p, advantage=np.broadcast_to((_of_rows(p) * p.mask.sum(1) / max(a.shape[1], 1))[:, None], a.shape))
     if not alike:
         rows, last = np.arange(len(a)), a.shape[1] - 1 - p.mask[:, ::-1].argmax(1)
         for whose, one in (("that of its first token", a[rows, p.mask.argmax(1)]), ("that of its last token", a[rows, last]),
@@ -564,6 +587,14 @@ def _of_mask(p: Plain) -> Iterator[Tuple[str, Plain]]:
         summed = dataclasses.replace(p, mask=slots)
         yield "MASK-12a", summed
         yield "MASK-12a", dataclasses.replace(summed, advantage=np.where(p.advantage, p.advantage, everywhere))
+
+
+def _advantages_shifted(a: np.ndarray, step: int, slots: np.ndarray) -> np.ndarray:
+    """Each row moved by one place within its slots, with 0 where one is missing."""
+    zero, inside = np.zeros((len(a), 1)), np.arange(a.shape[1]) < slots[:, None]
+    moved = np.hstack([zero, a[:, :-1]]) if step > 0 else np.hstack([a[:, 1:], zero])
+    found: np.ndarray = np.where(inside, moved[:, : a.shape[1]], 0.0)
+    return found
 
 
 def _of_rows(p: Plain) -> np.ndarray:

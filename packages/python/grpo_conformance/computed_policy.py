@@ -250,6 +250,7 @@ def of_cispo(s: Any) -> Iterator[Tuple[str, Policy]]:
     yield "tokens whose CISPO weight is out of its bounds are dropped", (
         lambda s, w, y, l, a: (np.where(inside(s, w), -w * a * l, 0.0), none(w), np.where(inside(s, w), -w * a, 0.0)))
     yield "CISPO-03a", _with(cispo, weight_max=1 + s.weight_max)
+    yield "CISPO's bound is one too small: eps where it is 1 + eps", _with(cispo, weight_max=s.weight_max - 1)
     yield "CISPO's weight is left out: REINFORCE", reinforce
     yield "CISPO's detached weight multiplies the ratio, not the log-probability", (
         lambda s, w, y, l, a: (-c(s, w) * w * a, -c(s, w) * w * a, none(w)))
@@ -285,5 +286,9 @@ def of_sapo() -> Iterator[Tuple[str, Policy]]:
     yield "SAPO's temperature is chosen by the ratio, w > 1, not by the sign of A", (
         lambda s, w, y, l, a: _gate(a, _tau(s, y) * np.expm1(y), _tau(s, y) * w, 4 / _tau(s, y)))
     yield "SAPO's gate is multiplied by the ratio once more", twice
+    yield "CLIP-09a", lambda s, w, y, l, a: _gate(-np.ones_like(a), _tau(s, a) * np.expm1(y), _tau(s, a) * w, 4 / _tau(s, a))
+    divided = "SAPO's temperature divides: sigmoid((w - 1)/tau)"
+    yield divided, lambda s, w, y, l, a: _gate(a, np.expm1(y) / _tau(s, a), w / _tau(s, a), 4 / _tau(s, a))
+    yield divided, lambda s, w, y, l, a: _gate(a, np.expm1(y) / _tau(s, a), w / _tau(s, a), 4 * _tau(s, a))
     yield "the temperatures of SAPO are exchanged: tau_pos and tau_neg", (
         lambda s, w, y, l, a: sapo(dataclasses.replace(s, tau_pos=s.tau_neg, tau_neg=s.tau_pos), w, y, l, a))

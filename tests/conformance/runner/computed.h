@@ -20,11 +20,15 @@ int computed_answer(const test_case *c, stage_kind stage, int n, answer *out);
 typedef struct { const test_case *c; char id[240]; } last_case;
 int is_last_case(last_case *last, const test_case *c);
 
-/* the mistakes of each file: computed_loss.c, computed_advantage.c, computed_split.c, computed_rows.c */
+/* the mistakes of each file: computed_loss.c, computed_advantage.c, computed_credit.c, computed_split.c,
+ * computed_rows.c */
 int computed_loss_count(void);
 int computed_advantage_count(void);
 computed_mistake computed_loss_named(int n);
 computed_mistake computed_advantage_named(int n);
+int computed_credit_count(void);            /* of GAE and whitening; among those of advantages */
+computed_mistake computed_credit_named(int n);
+int computed_credit(const test_case *c, int n, answer *out);
 int computed_split_count(void);             /* of kind split */
 computed_mistake computed_split_named(int n);
 int computed_split(const test_case *c, int n, answer *out);

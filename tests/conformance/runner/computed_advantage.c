@@ -152,6 +152,16 @@ static double one_pass_std(const group_view *v) {      /* in binary32 */
     x = (double)((q - s * s / (float)v->n) / (float)(v->n - v->n_less));
     return x > 0 ? sqrt(x) : 0;
 }
+/* the same from the means of squares and of rewards: sqrt((E[r^2] - E[r]^2) n/(n - 1)) */
+static double two_means_std(const group_view *v) {
+    const float n = (float)v->n;
+    float s = 0, q = 0, x;
+    for (int k = 0; k < v->n; k++) { s += (float)v->R[k]; q += (float)v->R[k] * (float)v->R[k]; }
+    s /= n;
+    q /= n;
+    x = q - s * s;
+    return x > 0 ? (double)sqrtf(x * n / (float)(v->n - v->n_less)) : 0;
+}
 
 /* ---- the advantages of a case ---------------------------------------------------------------------------------------------------- */
 
@@ -255,6 +265,7 @@ static const mistake mistakes[] = {
     SCALE(NULL, "1e-8 is added to the variance, under the root", inside_8),
     SCALE(NULL, "1 is added to the deviation", std_plus_one),
     SCALE("NUM-05", NULL, one_pass_std),
+    SCALE("NUM-05", NULL, two_means_std),
     { NULL, "neither baseline nor deviation: the reward is the advantage", nothing, one, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS,
         ALONE_IS_RAW, AROUND_MEAN },
     GROUPS("ADV-02", NULL, ONE_GROUP),
@@ -328,10 +339,11 @@ static const mask_mistake mask_mistakes[] = {
 };
 enum { N_MASKS = sizeof mask_mistakes / sizeof *mask_mistakes };
 
-int computed_advantage_count(void) { return N_MISTAKES + N_MASKS; }
+int computed_advantage_count(void) { return N_MISTAKES + N_MASKS + computed_credit_count(); }
 
 computed_mistake computed_advantage_named(int n) {
     computed_mistake m = { 0 };
+    if (n >= N_MISTAKES + N_MASKS) return computed_credit_named(n - N_MISTAKES - N_MASKS);
     if (n >= N_MISTAKES) { m.id = NULL; m.name = mask_mistakes[n - N_MISTAKES].name; return m; }
     m.id = mistakes[n].id;
     m.name = mistakes[n].name ? mistakes[n].name : mistakes[n].id;
@@ -766,5 +778,6 @@ int computed_answer(const test_case *c, stage_kind stage, int n, answer *out) {
     if (c->kind != CASE_OBJECTIVE && c->kind != CASE_SPLIT) { memset(out, 0, sizeof *out); return 0; }
     if (stage != STAGE_ADVANTAGE && n >= computed_loss_count()) return computed_split(c, n - computed_loss_count(), out);
     if (stage != STAGE_ADVANTAGE) return computed_loss(c, n, out);
+    if (n >= N_MISTAKES + N_MASKS) return computed_credit(c, n - N_MISTAKES - N_MASKS, out);
     return n < N_MISTAKES ? computed_advantage(c, n, out) : mask_answer(c, n - N_MISTAKES, out);
 }

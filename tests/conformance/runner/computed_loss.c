@@ -60,6 +60,13 @@
         mean_of_micro_batches, n), \
     EDIT(NULL, "micro-batches of " #n " responses have a mean over their tokens, and the loss is the mean of these", FOR_ANY, \
         mean_of_micro_batches, -n)
+#define PARTS(n) \
+    EDIT(NULL, #n " micro-batches of a batch have a mean of their own, and the loss is the mean of these", FOR_ANY, mean_of_parts, n), \
+    EDIT(NULL, #n " micro-batches of a batch have a mean over their tokens, and the loss is the mean of these", FOR_ANY, \
+        mean_of_parts, -n)
+#define WEIGHTED " have a mean over their tokens, and each is weighted by its share of the responses"
+/* of GMPO's clipped log-ratios */
+#define POOLED(name, kind) EDITS(NULL, name, FOR_ANY, pooled_otherwise, BOUNDS_RIGHT, share_ratio, kind)
 #define DIVIDED(by) \
     EDIT(NULL, "the old log-probabilities are divided by a temperature, " #by, FOR_ANY, old_divided, by), \
     EDIT(NULL, "the policy's log-probabilities are divided by a temperature, " #by ", and the others are not", FOR_ANY, \
@@ -93,8 +100,11 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the policy's gradient is left out, as if the ratio were detached", FOR_ANY, policy_gradient_times, 0),
     EDIT(NULL, "the sign of the policy's gradient is turned", FOR_ANY, policy_gradient_times, -1),
     EDIT(NULL, "the mean log-ratio of a response is divided by its slots, masked ones included", FOR_ANY, share_ratio, BY_SLOTS),
+    POOLED("the mean log-ratio of a response is divided by its slots, masked ones included", BY_SLOTS),
     EDIT(NULL, "the mean log-ratio of a response is divided by the width of the batch", FOR_ANY, share_ratio, BY_WIDTH),
+    POOLED("the mean log-ratio of a response is divided by the width of the batch", BY_WIDTH),
     EDIT(NULL, "the mean log-ratio of a response is divided by its length once more", FOR_ANY, share_ratio, BY_TOKENS),
+    POOLED("the mean log-ratio of a response is divided by its length once more", BY_TOKENS),
     EDIT(NULL, "the mean log-ratio of a response is divided by the root of its length", FOR_ANY, share_ratio, BY_ROOT),
     EDIT(NULL, "the mean log-ratio of a response is divided by the mean length of all responses", FOR_ANY, share_ratio, BY_MEAN_LENGTH),
     EDIT(NULL, "the mean log-ratio of a response is divided by its length plus 1", FOR_ANY, share_ratio, BY_ONE_MORE),
@@ -122,8 +132,13 @@ static const mistake mistakes[] = {
     EDIT(NULL, "GMPO's bounds are of the ratio, 1 - eps and 1 + eps, not of the log-ratio", FOR_ANY, pooled_otherwise, BOUNDS_OF_RATIO),
     EDIT(NULL, "GMPO's bounds are of the ratio, and both hold, whatever the sign of A", FOR_ANY, pooled_otherwise, BOUNDS_OF_RATIO_BOTH),
     EDIT("CLIP-08", NULL, FOR_ANY, pooled_otherwise, BOUNDS_OF_ZERO),
+    EDITS(NULL, "GMPO's log-ratios are added, not averaged: the product of the ratios without its root", FOR_ANY, pooled_otherwise,
+        BOUNDS_RIGHT, sum_not_mean, 0),
+    EDIT(NULL, "the ratios of the tokens are clipped before their mean is taken", FOR_ANY, tokens_clipped_first, 0),
     EDIT("RATIO-05", NULL, FOR_ANY, ratio_of_response, 0),
     EDIT("TIS-01a", NULL, FOR_ANY, rollout_weight_of_policy, 0),
+    EDIT(NULL, "the rollout weight multiplies the ratio before the clip, not the clipped term", FOR_CLIP, rollout_weight_in_ratio, 0),
+    EDIT(NULL, "the cap of the rollout weight is its lower bound, and there is no upper one", FOR_ANY, rollout_cap_is_floor, 0),
     EDIT(NULL, "the rollout correction is inverted: the sampler over the old policy", FOR_ANY, rollout_weight_inverted, 0),
     EDIT(NULL, "the temperatures of SAPO are exchanged: tau_pos and tau_neg", FOR_ANY, taus_exchanged, 0),
     /* shifted arrays */
@@ -174,6 +189,12 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the advantage is cut at -1 and 1", FOR_ANY, advantage_bounded, 1),
     EDIT(NULL, "the advantage stands at the first token of a response alone", FOR_ANY, advantage_of_one, 1),
     EDIT(NULL, "the advantage stands at the last token of a response alone", FOR_ANY, advantage_of_one, -1),
+    EDIT(NULL, "the advantages are shifted by one token, to the left, with a 0 where one is missing", FOR_ANY, advantage_shifted, -1),
+    EDIT(NULL, "the advantages are shifted by one token, to the right, with a 0 where one is missing", FOR_ANY, advantage_shifted, 1),
+    EDIT(NULL, "all tokens have the advantage at the last position of the padded row: 0 in responses shorter than the longest", FOR_ANY,
+        advantage_of_last_position, 0),
+    EDITS(NULL, "a response's advantage is the mean over all positions of the padded row", FOR_ANY, advantage_of_response, 0,
+        advantage_by_length, BY_WIDTH),
     EDIT(NULL, "each response has the advantage of the next one", FOR_ANY, advantage_of_other, 1),
     EDITS(NULL, "each response has the advantage of the next one", FOR_ANY, advantage_of_response, 0, advantage_of_other, 1),
     EDITS(NULL, "each response has the advantage of the next one", FOR_ANY, pad_rows, 0, advantage_rolled, 1),
@@ -253,6 +274,7 @@ static const mistake mistakes[] = {
     POLICY("CISPO-03a", NULL, FOR_CISPO, cispo_cap_more),
     POLICY(NULL, "CISPO's weight is bounded for positive advantages alone", FOR_CISPO, cispo_with_min),
     POLICY(NULL, "CISPO's bound is taken of the log-ratio", FOR_CISPO, cispo_log_capped),
+    POLICY(NULL, "CISPO's bound is one too small: eps where it is 1 + eps", FOR_CISPO, cispo_cap_less),
     POLICY(NULL, "CISPO's weight is left out: REINFORCE", FOR_CISPO, reinforced),
     POLICY(NULL, "probabilities are taken for log-probabilities", FOR_CISPO, cispo_probability),
     POLICY(NULL, "probabilities are taken for log-probabilities", FOR_REINFORCE, probability),
@@ -266,6 +288,9 @@ static const mistake mistakes[] = {
     POLICY(NULL, "SAPO's gate is multiplied by 4, not by 4/tau", FOR_SAPO, sapo_undivided),
     POLICY(NULL, "SAPO's temperature is chosen by the ratio, w > 1, not by the sign of A", FOR_SAPO, sapo_by_ratio),
     POLICY(NULL, "SAPO's gate is multiplied by the ratio once more", FOR_SAPO, sapo_times_ratio),
+    POLICY("CLIP-09a", NULL, FOR_SAPO, sapo_gate_alone),
+    POLICY(NULL, "SAPO's temperature divides: sigmoid((w - 1)/tau)", FOR_SAPO, sapo_divided),
+    POLICY(NULL, "SAPO's temperature divides: sigmoid((w - 1)/tau)", FOR_SAPO, sapo_divided_whole),
     /* the KL */
     EDIT("KL-01", NULL, FOR_KL, penalty_times, -1),
     EDIT("KL-02", NULL, FOR_KL, penalty_gradient_times, 0),
@@ -306,6 +331,7 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the sign of the policy's loss is turned, that of the KL is not", FOR_ANY, policy_times, -1),
     EDIT(NULL, "the KL is multiplied by the ratio, detached", FOR_KL, penalty_by_ratio, 0),
     EDIT(NULL, "the KL is multiplied by the ratio, detached", FOR_KL, penalty_by_ratio, 1),
+    EDIT("KL-06", NULL, FOR_KL, penalty_weight_detached, 0),
     EDIT("ENT-01", NULL, FOR_ENTROPY, bonus_times, -1),
     EDIT(NULL, "the entropy bonus has no coefficient", FOR_ENTROPY, bonus_without_coefficient, 0),
     /* the mask */
@@ -371,6 +397,12 @@ static const mistake mistakes[] = {
     MICRO_BATCHES(2),
     MICRO_BATCHES(3),
     MICRO_BATCHES(4),
+    PARTS(2),
+    EDIT(NULL, "2 micro-batches of a batch" WEIGHTED, FOR_ANY, weighted_micro_batches, -2),
+    EDIT(NULL, "micro-batches of 2 responses" WEIGHTED, FOR_ANY, weighted_micro_batches, 2),
+    EDIT(NULL, "micro-batches of 3 responses" WEIGHTED, FOR_ANY, weighted_micro_batches, 3),
+    EDIT(NULL, "micro-batches of 4 responses" WEIGHTED, FOR_ANY, weighted_micro_batches, 4),
+    EDIT(NULL, "the constant divisor is the most tokens that count of any response in the batch", FOR_ANY, constant_is_longest, 0),
     EDIT(NULL, "the last response is left out", FOR_ANY, drop_response, -1),
     EDIT(NULL, "the last response is left out", FOR_ANY, drop_and_uncount, -1),
     EDIT(NULL, "the first response is left out", FOR_ANY, drop_response, 0),

@@ -60,6 +60,30 @@ void advantage_rolled(edited *s, double p) {
     }
     s->advantage = a;
 }
+/* the advantages of a response, one token to the left (p < 0) or right, with 0 where one is missing */
+void advantage_shifted(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    double *a = edited_room(s, edited_tokens(s), sizeof *a);
+    for (int64_t i = 0; i < s->c.n_sequences; i++)
+        for (int64_t t = 0; t < b->length[i]; t++) {
+            const int64_t from = t - (int64_t)p;
+            if (from >= 0 && from < b->length[i] && edited_counts(s, i, b->offset[i] + from))
+                a[b->offset[i] + t] = s->advantage[b->offset[i] + from];
+        }
+    s->advantage = a;
+}
+/* the advantage at the last position of the padded row is that of all tokens: 0 for responses shorter than the longest */
+void advantage_of_last_position(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    double *a = edited_room(s, edited_tokens(s), sizeof *a);
+    (void)p;
+    for (int64_t i = 0; i < s->c.n_sequences; i++) {
+        const int64_t end = b->offset[i] + b->length[i];
+        const int full = b->length[i] && (double)b->length[i] == edited_width(s) && edited_counts(s, i, end - 1);
+        for (int64_t k = b->offset[i]; k < end; k++) a[k] = full ? s->advantage[end - 1] : 0;
+    }
+    s->advantage = a;
+}
 /* multiplied or divided by a number of tokens of the response */
 void advantage_by_length(edited *s, double p) {
     const grpo_batch *b = &s->c.batch;

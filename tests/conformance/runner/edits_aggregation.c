@@ -200,21 +200,45 @@ void count_with_advantage(edited *s, double p) {
     for (int64_t i = 0; i < s->c.n_sequences; i++) s->share[i] = (double)s->c.n_sequences / fmax(some, 1);
 }
 
-/* Micro-batches of p responses, each with a mean over its own responses or tokens, by the objective, or (p < 0) its tokens; the loss is the
- * mean of these. */
-void mean_of_micro_batches(edited *s, double p) {
-    const int64_t size = (int64_t)fabs(p), n = s->c.n_sequences, batches = (n + size - 1) / size;
-    const int of_responses = s->obj.aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN, by_response = of_responses && p > 0;
+/* Micro-batches of `size` responses, each with a mean over its own responses or tokens, by the objective, or (by_tokens) its tokens; the
+ * loss is the mean of these, or (weighted) each counts by its number of responses. */
+static void micro_batches(edited *s, int64_t size, int by_tokens, int weighted) {
+    const int64_t n = s->c.n_sequences, batches = (n + size - 1) / size;
+    const int of_responses = s->obj.aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN, by_response = of_responses && !by_tokens;
     s->share = edited_room(s, n, sizeof *s->share);
-    s->impossible |= !has_divisor(s) || n <= size || (p < 0 && !of_responses);
+    s->impossible |= !has_divisor(s) || n <= size || (by_tokens && !of_responses) || (weighted && by_response);
     for (int64_t i = 0; i < n; i++) {
         const int64_t from = i / size * size, to = from + size < n ? from + size : n;
         double own = 0, right = divisor_of(s, i, edited_count);
         for (int64_t j = from; j < to; j++) own += by_response ? 1 : edited_count(s, j);
         if (of_responses) right = by_response ? (double)n : (double)n * edited_count(s, i);
         else if (s->obj.aggregation.kind == GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN) right *= (double)s->c.batch.n_groups;
-        s->share[i] = own > 0 ? right / (own * (double)batches) : 1;
+        s->share[i] = own > 0 ? right / own * (weighted ? (double)(to - from) / (double)n : 1 / (double)batches) : 1;
     }
+}
+/* the responses in p parts of equal size, the last of which may be smaller */
+static int64_t size_of_part(const edited *s, double p) { return (s->c.n_sequences + (int64_t)p - 1) / (int64_t)p; }
+/* p > 0: micro-batches of p responses, p < 0: of -p responses, with means over tokens */
+void mean_of_micro_batches(edited *s, double p) { micro_batches(s, (int64_t)fabs(p), p < 0, 0); }
+/* the batch is cut into p micro-batches, or (p < 0) into -p, with means over tokens */
+void mean_of_parts(edited *s, double p) {
+    s->impossible |= s->c.n_sequences < 2;
+    if (!s->impossible) micro_batches(s, size_of_part(s, fabs(p)), p < 0, 0);
+}
+/* the same of means over tokens, each weighted by its responses: micro-batches of p responses, or (p < 0) -p of them */
+void weighted_micro_batches(edited *s, double p) {
+    const int of_tokens = s->obj.aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN;
+    s->impossible |= !of_tokens || s->c.n_sequences < 2;
+    if (!s->impossible) micro_batches(s, p > 0 ? (int64_t)p : size_of_part(s, -p), 0, 1);
+}
+/* the constant divisor is the most tokens that a response has that count */
+void constant_is_longest(edited *s, double p) {
+    double most = 1;
+    (void)p;
+    s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_SEQ_MEAN_CONSTANT;
+    s->share = edited_room(s, s->c.n_sequences, sizeof *s->share);
+    for (int64_t i = 0; i < s->c.n_sequences; i++) most = fmax(most, edited_count(s, i));
+    for (int64_t i = 0; i < s->c.n_sequences; i++) s->share[i] = s->obj.aggregation.constant / most;
 }
 
 /* The KL's sum has the tokens that do not count too.  It is divided by (p = 0) those that count, (1) all of them, (2) the padded width. */

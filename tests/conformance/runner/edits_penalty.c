@@ -42,13 +42,9 @@ void penalty_coefficient_again(edited *s, double p) {
     penalty_times(s, p > 0 ? s->obj.penalty.kl_coef : 1 / s->obj.penalty.kl_coef);
 }
 void penalty_gradient_times(edited *s, double p) { s->penalty_gradient *= p; }
-/* the ratio of the token, or (p > 0) of the ratio's level, here the response */
-void penalty_by_ratio(edited *s, double p) {
+/* multiplies the KL of each token by its ratio, or by that of its response, without a gradient */
+static void share_by_ratio(edited *s, int whole) {
     const grpo_batch *b = &s->c.batch;
-    const int whole = p > 0;
-    s->impossible |= whole != (s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN) || (!whole && s->obj.ratio.level != GRPO_LEVEL_TOKEN);
-    s->impossible |= s->obj.penalty.kl_importance_weight || s->obj.penalty.kl_aggregation || !*edited_behaviour(s);
-    if (s->impossible) return;
     s->penalty_share = edited_room(s, edited_tokens(s), sizeof *s->penalty_share);
     for (int64_t i = 0; i < s->c.n_sequences; i++) {
         double sum = 0, T = edited_count(s, i);
@@ -56,6 +52,28 @@ void penalty_by_ratio(edited *s, double p) {
         for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++)
             if (edited_counts(s, i, k)) s->penalty_share[k] = exp(whole ? sum / T : edited_log_ratio(s, k));
     }
+}
+/* the ratio of the token, or (p > 0) of the ratio's level, here the response */
+void penalty_by_ratio(edited *s, double p) {
+    const int whole = p > 0;
+    s->impossible |= whole != (s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN) || (!whole && s->obj.ratio.level != GRPO_LEVEL_TOKEN);
+    s->impossible |= s->obj.penalty.kl_importance_weight || s->obj.penalty.kl_aggregation || !*edited_behaviour(s);
+    if (s->impossible) return;
+    share_by_ratio(s, whole);
+}
+/* the ratio that weighs the KL is detached */
+void penalty_weight_detached(edited *s, double p) {
+    const grpo_objective *o = &s->obj;
+    const int whole = o->penalty.kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL && o->ratio.level != GRPO_LEVEL_TOKEN;
+    (void)p;
+    s->impossible |= o->penalty.kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_TOKEN
+        && o->penalty.kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_LEVEL;
+    s->impossible |= (whole && o->ratio.level != GRPO_LEVEL_SEQUENCE_MEAN) || o->ratio.interpolate || o->penalty.kl_clamp_on
+        || o->penalty.kl_importance_weight_max != 0 || o->penalty.kl_aggregation || !*edited_behaviour(s);
+    s->impossible |= o->ratio.clamp_low != 0 || o->ratio.clamp_high != 0 || o->ratio.level_clamp_low != 0 || o->ratio.level_clamp_high != 0;
+    if (s->impossible) return;
+    s->obj.penalty.kl_importance_weight = GRPO_KL_IMPORTANCE_WEIGHT_NONE;
+    share_by_ratio(s, whole);
 }
 void bonus_times(edited *s, double p) { s->bonus_value *= p; }
 void bonus_without_coefficient(edited *s, double p) { (void)p; s->bonus_value /= s->obj.penalty.entropy_coef; }

@@ -231,7 +231,7 @@ void share_ratio(edited *s, double p) {
         for (int64_t k = s->c.batch.offset[i]; k < s->c.batch.offset[i] + s->c.batch.length[i]; k++) {
             double share = share_of(s, i, (share_kind)p);
             o[k] = s->c.batch.logp[k] - share * edited_log_ratio(s, k);
-            s->chain[k] = s->obj.ratio.gradient == GRPO_GRADIENT_FULL ? share : 1;
+            if (s->obj.ratio.gradient == GRPO_GRADIENT_FULL) s->chain[k] *= share;
         }
 }
 /* another divisor in the gradient of the mean log-ratio only */
@@ -289,6 +289,7 @@ static double bounded_otherwise(const grpo_ratio_axis *r, bounds_kind kind, doub
     case BOUNDS_BOTH: return fmin(fmax(d, -low), high);
     case BOUNDS_OF_RATIO: return A < 0 ? (low < 1 ? fmax(d, log(1 - low)) : d) : fmin(d, log(1 + high));
     case BOUNDS_OF_RATIO_BOTH: return fmin(low < 1 ? fmax(d, log(1 - low)) : d, log(1 + high));
+    case BOUNDS_RIGHT: return A < 0 ? fmax(d, -low) : fmin(d, high);
     default: return A <= 0 ? fmax(d, -low) : fmin(d, high);
     }
 }
@@ -305,6 +306,51 @@ void pooled_otherwise(edited *s, double p) {
     }
     s->obj.ratio.level = GRPO_LEVEL_SEQUENCE_MEAN;
     s->obj.ratio.token_clip_low = s->obj.ratio.token_clip_high = 0;
+}
+void sum_not_mean(edited *s, double p) {
+    (void)p;
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN;
+    s->obj.ratio.level = GRPO_LEVEL_SEQUENCE_SUM;
+}
+/* the ratios of tokens are clipped before the mean of a response is taken, which is clipped too */
+void tokens_clipped_first(edited *s, double p) {
+    grpo_real *o = edited_denominator(s);
+    const double low = 1 - s->obj.surrogate.eps_low, high = 1 + s->obj.surrogate.eps_high;
+    (void)p;
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN || !(low > 0);
+    for (int64_t k = 0; o && !s->impossible && k < edited_tokens(s); k++) {
+        const double d = edited_log_ratio(s, k), y = fmin(fmax(d, log(low)), log(high));
+        if (!edited_counts(s, 0, k)) continue;
+        if (!grpo_is_finite(d)) { s->impossible = 1; continue; }
+        o[k] = s->c.batch.logp[k] - y;
+        s->chain[k] *= y == d;
+    }
+}
+/* the truncated weight of the rollout correction multiplies the ratio before the clip, not the clipped term */
+void rollout_weight_in_ratio(edited *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    const grpo_weight w = s->obj.weight;
+    grpo_real *o;
+    (void)p;
+    s->impossible |= w.rollout_is != GRPO_ROLLOUT_IS_TRUNCATE || w.rollout_is_level != GRPO_ROLLOUT_IS_LEVEL_TOKEN || w.rollout_clamp != 0
+        || w.rollout_is_norm || w.rollout_rs || w.rollout_veto != 0 || w.off_policy_mask || s->obj.penalty.kl_importance_weight
+        || s->obj.ratio.behaviour != GRPO_BEHAVIOUR_OLD || s->obj.ratio.level != GRPO_LEVEL_TOKEN || !b->logp_rollout || !b->logp_old;
+    if (s->impossible) return;
+    o = edited_array(s, &s->c.batch.logp_old);
+    for (int64_t k = 0; k < edited_tokens(s); k++) {
+        const double v = fmin(fmax(exp(o[k] - b->logp_rollout[k]), w.rollout_is_low), w.rollout_is_high);
+        if (!edited_counts(s, 0, k)) continue;
+        if (!grpo_is_finite(o[k]) || !(v > 0)) { s->impossible = 1; return; }
+        o[k] -= log(v);
+    }
+    s->obj.weight.rollout_is = GRPO_ROLLOUT_IS_NONE;
+    s->obj.weight.rollout_is_low = s->obj.weight.rollout_is_high = 0;
+}
+void rollout_cap_is_floor(edited *s, double p) {
+    (void)p;
+    s->impossible |= s->obj.weight.rollout_is != GRPO_ROLLOUT_IS_TRUNCATE;
+    s->obj.weight.rollout_is_low = s->obj.weight.rollout_is_high;
+    s->obj.weight.rollout_is_high = HUGE_VAL;
 }
 /* the log-ratios of masked tokens enter the mean, which is divided by the tokens that count or (p > 0) by all of the response */
 void mean_of_all(edited *s, double p) {

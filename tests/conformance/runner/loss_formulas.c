@@ -199,6 +199,7 @@ formula_value cispo_attached(double A, double y, double l, const grpo_objective 
 }
 FORMULA(cispo_dropped, weighted(A, cispo_weight(y, o) == exp(y) ? exp(y) : 0, l))
 FORMULA(cispo_cap_more, weighted(A, fmin(fmax(exp(y), o->surrogate.weight_min), 1 + o->surrogate.weight_max), l))
+FORMULA(cispo_cap_less, weighted(A, fmin(fmax(exp(y), o->surrogate.weight_min), o->surrogate.weight_max - 1), l))
 FORMULA(cispo_of_log_ratio, plain_value(-A * cispo_weight(y, o) * y, 0, -A * cispo_weight(y, o)))
 FORMULA(cispo_with_min, weighted(A, A < 0 ? exp(y) : cispo_weight(y, o), l))
 FORMULA(cispo_log_capped, weighted(A, exp(fmin(y, o->surrogate.weight_max)), l))
@@ -217,6 +218,10 @@ FORMULA(right_sapo, gate(A, tau_of(A, o) * expm1(y), tau_of(A, o) * exp(y), 4 / 
 FORMULA(sapo_around_zero, gate(A, tau_of(A, o) * exp(y), tau_of(A, o) * exp(y), 4 / tau_of(A, o)))
 FORMULA(sapo_of_log, gate(A, tau_of(A, o) * y, tau_of(A, o), 4 / tau_of(A, o)))
 FORMULA(sapo_undivided, gate(A, tau_of(A, o) * expm1(y), tau_of(A, o) * exp(y), 4))
+/* the gate itself, without -A; the temperature divides, and 4/tau is right or 4 tau */
+FORMULA(sapo_gate_alone, gate(-1, tau_of(A, o) * expm1(y), tau_of(A, o) * exp(y), 4 / tau_of(A, o)))
+FORMULA(sapo_divided, gate(A, expm1(y) / tau_of(A, o), exp(y) / tau_of(A, o), 4 / tau_of(A, o)))
+FORMULA(sapo_divided_whole, gate(A, expm1(y) / tau_of(A, o), exp(y) / tau_of(A, o), 4 * tau_of(A, o)))
 FORMULA(sapo_by_ratio, gate(A, tau_of(y, o) * expm1(y), tau_of(y, o) * exp(y), 4 / tau_of(y, o)))
 formula_value sapo_times_ratio(double A, double y, double l, const grpo_objective *o) {
     const formula_value v = right_sapo(A, y, l, o);

@@ -21,10 +21,11 @@ formula right_clip, right_dual, unclipped, reinforced, ratio_of_itself, right_ci
     dual_of_positive, dual_exchanged, dual_dropped, dual_turned, dual_inverted, dual_without_advantage, straight_through_both,
     clip_times_logp, both_added, clipped_advantage, clipped_advantage_at_bounds, the_epsilons, clamped_log, killed_unclipped,
     dropped_by_eps_high, only_clip_of_bad, halved_inside,
-    cispo_unbounded, cispo_as_loss, cispo_attached, cispo_dropped, cispo_cap_more, cispo_with_min, cispo_log_capped, probability,
+    cispo_unbounded, cispo_as_loss, cispo_attached, cispo_dropped, cispo_cap_more, cispo_cap_less, cispo_with_min, cispo_log_capped,
+    probability,
     cispo_probability, cispo_dropped_good, cispo_times_ratio, cispo_of_log_ratio,
     right_sapo, sapo_around_zero, sapo_of_log, sapo_undivided, sapo_by_ratio,
-    sapo_times_ratio;
+    sapo_times_ratio, sapo_gate_alone, sapo_divided, sapo_divided_whole;
 formula_value with_dual(double A, formula_value v, const grpo_objective *o);       /* bounded by the dual clip, if the objective has one */
 /* estimators of the KL; D = logp - logp_ref in the place of y */
 formula right_k1, right_k2, right_k3, right_abs, k3_without_one, k3_reversed, k3_mixed, k3_mixed_more, k3_without_linear,

@@ -242,7 +242,37 @@ static part formula_part(edited *s, formula_use f) {
 
 static int is_plain_kl(const grpo_objective *o) {
     return o->penalty.kl != GRPO_KL_NONE && !o->penalty.kl_reference && !o->penalty.kl_on && !o->penalty.kl_gradient
-        && !o->penalty.kl_importance_weight && o->penalty.kl_clamp_log == 0 && o->penalty.kl_clamp_value == 0;
+        && o->penalty.kl_importance_weight <= GRPO_KL_IMPORTANCE_WEIGHT_LEVEL && o->penalty.kl_importance_weight_max == 0
+        && o->penalty.kl_clamp_log == 0 && o->penalty.kl_clamp_value == 0;
+}
+
+/* multiplies the estimators of one response, and c times their slopes, by the ratio u that weighs the KL, and adds the slope of u */
+static void weigh_response(edited *s, int64_t i, const double *c, part *p) {
+    const grpo_batch *b = &s->c.batch;
+    const grpo_real *old = *edited_behaviour(s);
+    const int by_level = s->obj.penalty.kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL;
+    const int whole = by_level && s->obj.ratio.level != GRPO_LEVEL_TOKEN, mean = s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN;
+    const int full = s->obj.ratio.gradient == GRPO_GRADIENT_FULL;
+    const int64_t begin = b->offset[i], end = begin + b->length[i];
+    double sum = 0, through = 0, T = edited_count(s, i);
+    double *d = edited_room(s, b->length[i], sizeof *d), *inside = edited_room(s, b->length[i], sizeof *inside);
+    for (int64_t k = begin; k < end; k++) {
+        inside[k - begin] = 1;
+        if (!edited_counts(s, i, k)) continue;
+        d[k - begin] = by_level ? clamped_log_ratio(&s->obj, b->logp[k], old[k], &inside[k - begin]) : log_ratio_of(b->logp[k], old[k]);
+        sum += d[k - begin];
+    }
+    if (mean) sum /= T;
+    for (int64_t k = begin; k < end; k++) {
+        double u = exp(whole ? sum : d[k - begin]);
+        if (!edited_counts(s, i, k)) continue;
+        p->term[k] = grpo_times(u, p->term[k]);
+        p->loss += c[k] * p->term[k];
+        p->dlogp[k] = grpo_times(u, p->dlogp[k]) + (whole && full ? 0 : c[k] * p->term[k] * inside[k - begin]);
+        through += c[k] * p->term[k];
+    }
+    for (int64_t k = begin; k < end && whole && full; k++)
+        if (edited_counts(s, i, k)) p->dlogp[k] += (mean ? through / T : through) * inside[k - begin];
 }
 
 static part kl_part(edited *s, formula_use f) {
@@ -251,6 +281,11 @@ static part kl_part(edited *s, formula_use f) {
     if (!is_plain_kl(&s->obj) || !s->c.batch.logp_ref) return p;
     c = coefficients(s, s->penalty_aggregation, OF_PENALTY);
     for (int64_t i = 0; i < s->c.n_sequences; i++) formula_response(s, i, f, c, -1, &p);
+    if (s->obj.penalty.kl_importance_weight) {
+        if (!is_plain_ratio(&s->obj) || !*edited_behaviour(s)) return p;
+        p.loss = 0;
+        for (int64_t i = 0; i < s->c.n_sequences; i++) weigh_response(s, i, c, &p);
+    }
     for (int64_t k = 0; k < edited_tokens(s); k++) { p.term[k] *= s->obj.penalty.kl_coef; p.dlogp[k] *= s->obj.penalty.kl_coef; }
     p.loss *= s->obj.penalty.kl_coef;
     p.ok = grpo_is_finite(p.loss);

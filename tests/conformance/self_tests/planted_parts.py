@@ -46,6 +46,10 @@ CORRECTED = ("tis-[efhrs]*", "icepop-[efhrs]*", "grpo-[efhrs]*")      # with and
 REWARDED = ("rloo-*", "trl-rloo-*", "choices-reward-k1-outcome")
 VALUES = ("ppo-*", "choices-advantage-gae-*")
 WHITE = ("reinforce++-[efhorstu]*", "verl-reinforce++-[efhorstu]*", "choices-advantage-token_whiten*")
+NEXT = 'c["gamma"] * (V[k + 1] + lam * A[k + 1])'
+WEIGHED = ('return P, P if c["kl_importance_weight"] == "level" else np.zeros_like(w), own + '
+           '(P if c["kl_importance_weight"] == "token" else 0)')
+OVER_ALL, READ = '"token_mean": 1 / len(seq), "seq', "seq, A, l, T = b.seq[i], b.A[i], b.logp[i], np.bincount(b.seq[i], minlength=b.n)"
 WHITENED = "A - A[i].mean(), 0).astype(A.dtype) / sigma(A[i], c, False)"
 AROUND = """class Around:
     def __init__(self, x): self.x = x
@@ -174,6 +178,36 @@ def scored(c, R"""}, ("grpo-[efhrs]*", "dapo-[efhrs]*"), 1),
     (r"REW-01$", {OVER: OVER.replace(' - r["overlong_cache"] - b', " - b")}, OVERLONG, 0),
     (r"divided by L_max", {OVER: OVER.replace('(r["overlong_cache"] or', '(r["overlong_max"] or')}, OVERLONG, 0),
     (r"REW-01a", {OVER: OVER.replace('(r["overlong_cache"] or', '(r["overlong_max"] - r["overlong_cache"] or')}, OVERLONG, 1),
+    # the plantings of an independent port: GAE, whitening, weighted KLs, cuts, rollout weights
+    (r"gamma and lambda of GAE are exchanged",
+     {'A, lam = rho - V, c["lambda"] if c["credit"] == "gae" else 1': 'A, lam, c = rho - V, c["gamma"], {**c, "gamma": c["lambda"]}'},
+     VALUES, 0),
+    (r"next value is not discounted", {NEXT: '(V[k + 1] + c["gamma"] * lam * A[k + 1])'}, VALUES, 0),
+    (r"GAE has no next value", {NEXT: 'c["gamma"] * lam * A[k + 1]'}, VALUES, 0),
+    (r"decays by lambda alone", {NEXT: '(c["gamma"] * V[k + 1] + lam * A[k + 1])'}, VALUES, 0),
+    (r"decays by gamma alone", {NEXT: 'c["gamma"] * (V[k + 1] + A[k + 1])'}, VALUES, 0),
+    (r"returns of GAE", {'(c["credit"] == "gae"), seq)': '(c["credit"] == "gae"), seq) + b.value[i] * (c["credit"] == "gae")'}, VALUES, 0),
+    (r"ADV-21$", {WHITENED: "A - A[i].sum() / (b.n * b.length.max()), 0).astype(A.dtype) / sigma(A[i], c, False)"}, WHITE, 1),
+    (r"subtracts no mean", {WHITENED: "A, 0).astype(A.dtype) / sigma(A[i], c, False)"}, WHITE, 1),
+    (r"KL-06$", {WEIGHED: "return P, np.zeros_like(w), own"}, ("choices-penalty-k3-exact-*", "grpo-unbiased-kl-*"), 2),
+    (r"KL-04$", {'"k3": (k3, -np.expm1(-D))': '"k3": (np.expm1(D) - D, np.expm1(D))'}, ("grpo-unbiased-kl-[efhrs]*", "grpo-[efhrs]*"), 0),
+    (r"CLIP-09a$", {"/ (1 + e) * A, -4 * A * times(": "/ (1 + e) * -1, 4 * np.ones_like(A) * times("}, SAPO, 2),
+    (r"SAPO's temperature divides", {GATE: GATE.replace("tau * (w - 1)", "(w - 1) / tau"), "-4 * A * times(e": "-4 * A / tau**2 * times(e"},
+     SAPO, 4),
+    (r"CISPO's bound is one too small", {'"cispo": np.clip(w, low, high)': '"cispo": np.clip(w, low, high - 1)'}, ("cispo-*",), 0),
+    (r"cap of the rollout weight is its lower bound", {'"truncate": np.clip(v, low, high)': '"truncate": np.maximum(v, high)'},
+     ("tis-*",), 0),
+    (r"^2 micro-batches of a batch have a mean of their own",
+     {OVER_ALL: '"token_mean": [1 / (2 * sum((seq < -(-b.n // 2)) == (s < -(-b.n // 2)))) for s in seq], "seq'}, ("ppo-[efhrs]*",), 0),
+    (r"each is weighted by its share of the responses",
+     {OVER_ALL: """"token_mean": [((s < -(-b.n // 2)) * -(-b.n // 2) + (s >= -(-b.n // 2)) * (b.n // 2)) / (b.n * sum(
+         (seq < -(-b.n // 2)) == (s < -(-b.n // 2)))) for s in seq], "seq"""}, ("ppo-[efhrs]*",), 0),
+    (r"most tokens that count of any response", {'"seq_mean_constant": 1 / (n * C)': '"seq_mean_constant": 1 / (n * T.max())'},
+     ("dr-grpo-*",), 1),
+    (r"product of the ratios without its root", {'T[seq] if "mean" in c["level"] else 1': "1"}, ("gmpo-*",), 7),
+    (r"advantages are shifted by one token, to the left",
+     {READ: READ + "\n    A = np.where(np.append(seq[1:], -1) == seq, np.append(A[1:], 0), 0)"},
+     tuple(f"{row}-{batch}" for row in ("grpo", "gspo") for batch in ("ragged", "full", "square", "uneven", "equal-rewards")), 0),
     # the terms of a mistaken surrogate have the rollout weight
     (r"clip without its minimum: -A clip\(w\) alone",
      {'bind = np.where(A > 0, w > bound, w < bound)': 'bind = (w > 1 + c["eps_high"]) | (w < 1 - c["eps_low"])',
@@ -225,11 +259,11 @@ OF_LOSS = [
     (r"absolute value of the advantage", {"seq, A, l, T = b.seq[i], b.A[i],": "seq, A, l, T = b.seq[i], abs(b.A[i]),"}, PATH, 0),
     (r"ratio.level = sequence_sum", {'share = T[seq] if "mean" in c["level"] else 1': "share = 1"}, PATH, 15),
     (r"kind = token_mean", {MEAN: '"seq_mean_token_mean": 1 / len(seq)'}, PATH, 0),
-    (r"KL-05|penalty.kl = k1", {KL: '"k3": (D, D * 0 + 1)'}, PATH, 0),
+    (r"KL-05|penalty.kl = k1|is D, k1", {KL: '"k3": (D, D * 0 + 1)'}, PATH, 0),
     (r"KL-04", {KL: '"k3": (np.expm1(D) - D, np.expm1(D))'}, PATH, 15),
     (r"dlogp multiplied by 2", {'"dlogp": dlogp, **by_divergence(o, pays),\n': '"dlogp": 2 * dlogp, **by_divergence(o, pays),\n'}, PATH, 0),
     (r"kind = token_mean", {MEAN: '"seq_mean_token_mean": 1 / len(seq)'}, BOTH, 0),
-    (r"KL-05|penalty.kl = k1", {KL: '"k3": (D, D * 0 + 1)'}, BOTH, 0),
+    (r"KL-05|penalty.kl = k1|is D, k1", {KL: '"k3": (D, D * 0 + 1)'}, BOTH, 0),
 ]
 
 

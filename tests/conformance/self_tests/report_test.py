@@ -80,7 +80,7 @@ import numpy as np, numpy_port, protocol
 
 def answer(case, real):
     o, found = case["objective"], numpy_port.answer(case, real)
-    if case["id"].startswith(("grpo-", "trl-unbiased-kl-")):
+    if case["id"].startswith(("grpo-", "verl-kl-loss-")):
         return numpy_port.answer({{**case, "objective": {{**o, "penalty": {{**o["penalty"], "kl": "k2"}}}}}}, real)
     return {{**found, "loss": found["loss"] * (1 + zlib.crc32(case["id"].encode()) / 2**32)}}
 
@@ -237,9 +237,9 @@ TABLE = (
     ("a ratio that is detached", DETACHED, ["--only", "dr-grpo-*", "--only", "cispo-*"],
      [r"1\. \d+ cases: LOGP-10a.*policy's gradient is left out"], ["cispo, in the", "weight, in the"]),
     # what explains the second row too is the name of both, not what was named for the first
-    ("a mistake in two rows", ESTIMATOR, [word for row in ("grpo-[efhrs]*", "torchtune-grpo-*", "easyr1-grpo-*", "trl-unbiased-kl-*")
+    ("a mistake in two rows", ESTIMATOR, [word for row in ("grpo-[efhrs]*", "torchtune-grpo-*", "easyr1-grpo-*", "verl-kl-loss-*")
                                           for word in ("--only", row)],
-     [r"1\. 20 cases: penalty.kl = k2, in aggregation.kind = seq_mean_token_mean and penalty.kl_importance_weight = level only\n",
+     [r"1\. 21 cases: penalty.kl = k2, in aggregation.kind = seq_mean_token_mean and advantage.singleton = raw only\n",
       r"2\. 7 cases: unexplained"], [r"\n3\.", "k2, in .* and .* and", r"estimator is D\^2/2, k2, in"]),
     ("what no passing case has", UNNAMED.replace("CONDITION", "o['advantage']['std'] == 'population'"), [],
      [UNEXPLAINED + r"   all of these cases, and no passing case, have: advantage.std = population\n"], []),
