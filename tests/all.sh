@@ -218,7 +218,9 @@ rollouts_regenerate() { # by the command in the file's first line
 }
 
 stack() {
-    for options in "-O0" "-O3 -DGRPO_DOUBLE" "-O3 -march=native"; do echo "gcc $options" && python3 tests/stack.py $options || return 1; done
+    for options in "-O0" "-O3 -DGRPO_DOUBLE" "-O3 -march=native"; do
+        echo "gcc $options" && python3 tests/stack.py $options || return 1
+    done
 }
 
 evidence() { /usr/bin/python3 tests/evidence/compare.py --check && /usr/bin/python3 tests/evidence/sources_check.py; }

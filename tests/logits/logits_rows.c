@@ -737,9 +737,9 @@ static void check_nan_derivative(sample *s) {
 
 static void show_worst(int vectors, const char *by) {
     if (worst[vectors].logp == 0) return;
-    printf("%s: logp %.2f, entropy %.2f, sum p^2 %.2f, log-sum %.2f, gradient %.2f, without entropy %.2f, cut %.2f, 1 - p %.2f ulps of %s\n",
-           by, worst[vectors].logp, worst[vectors].entropy, worst[vectors].squares, worst[vectors].log_sum, worst[vectors].gradient,
-           worst[vectors].plain_gradient, worst[vectors].cut, worst[vectors].other, vectors ? "float" : "double");
+    printf("%s: logp %.2f, entropy %.2f, sum p^2 %.2f, log-sum %.2f, gradient %.2f, without entropy %.2f, cut %.2f, 1 - p %.2f "
+           "ulps of %s\n", by, worst[vectors].logp, worst[vectors].entropy, worst[vectors].squares, worst[vectors].log_sum,
+           worst[vectors].gradient, worst[vectors].plain_gradient, worst[vectors].cut, worst[vectors].other, vectors ? "float" : "double");
 }
 
 /* logits of any magnitude, of which the largest has probability 1 */
