@@ -62,8 +62,8 @@ extern "C" {
  * probabilities below the normal range may count as 0.  Other types are computed in double and rounded at the end; but where grpo_real is
  * float, log p and log q are one double each, and D of nearly equal distributions is within 4 ulps of float (and 1e-24).
  *
- * Entries are evaluated one by one, 0.4 microseconds each for both calls, half as much again with a clip; of a renormalised set of ids,
- * only the entries of the set.
+ * Entries are evaluated one by one, 0.4 microseconds each for both calls (jensen_shannon of double 0.8), half as much again with a clip; of
+ * a renormalised set of ids, only the entries of the set.
  * If the implementation is compiled with OpenMP, its threads share the rows; the bits are the same for every number of threads. */
 
 typedef enum { GRPO_DISTILL_FORWARD, GRPO_DISTILL_REVERSE, GRPO_DISTILL_JENSEN_SHANNON } grpo_distill_kind;

@@ -57,7 +57,7 @@ extern "C" {
  * On x86-64, gcc and clang compile these loops three times: for the target of the rest of the program, for AVX2 with FMA and for AVX-512;
  * each row uses the widest that the processor has, so -O2 alone is as fast as -march=native.  A processor gives the same bits whatever
  * target the program was compiled for (if the compiler does not contract expressions: -std=c99 or -ffp-contract=off).  Processors without
- * fused multiply-adds round differently.  GRPO_NO_DISPATCH compiles the first only, a third of the code: for a compiler whose runtime
+ * fused multiply-adds round differently.  GRPO_NO_DISPATCH compiles the first only, a third of their code: for a compiler whose runtime
  * library cannot detect the processor, or to have the bits of baseline x86-64 everywhere. */
 
 typedef enum {

@@ -274,16 +274,17 @@ static void check_shards(rng *r, const sample *s) {
     const grpo_logits_part parts = merged_part(r, s, s->n > 20000 ? 7 : s->n);
     grpo_logits_part whole;
     grpo_logits_row a, b;
-    double l, h, q;
+    double l, h, q, o;
     if (!check(!grpo_logits_row_read(&x, 0, &whole) && !grpo_logits_part_row(&whole, s->tau, &a), "a row")) return;
     if (!check(!grpo_logits_part_row(&parts, s->tau, &b), "a row in parts")) return;
     l = off(s, b.logp, a.logp, a.logp);
     h = off(s, b.entropy, a.entropy, a.entropy);
     q = off(s, b.sum_squares, a.sum_squares, a.sum_squares);
+    o = off(s, b.other, a.other, a.other);
     raise_to(&worst[by_vectors(s)].cut, l > h ? l > q ? l : q : h > q ? h : q);
-    check(whole.largest == parts.largest && l <= limit(s) * 2 && h <= limit(s) * 2 && q <= limit(s) * 2,
-          "cut: logp %.17g and %.17g, entropy %.17g and %.17g, sum p^2 %.17g and %.17g", a.logp, b.logp, a.entropy, b.entropy,
-          a.sum_squares, b.sum_squares);
+    check(whole.largest == parts.largest && l <= limit(s) * 2 && h <= limit(s) * 2 && q <= limit(s) * 2 && o <= limit(s) * 2,
+          "cut: logp %.17g and %.17g, entropy %.17g and %.17g, sum p^2 %.17g and %.17g, 1 - p %.17g and %.17g", a.logp, b.logp, a.entropy,
+          b.entropy, a.sum_squares, b.sum_squares, a.other, b.other);
 }
 
 static grpo_logits_type random_type(rng *r) { return (grpo_logits_type)rng_below(r, 3); }
