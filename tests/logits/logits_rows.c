@@ -781,7 +781,7 @@ static void check_largest(rng *r, sample *s) {
 /* ---- flush-to-zero ----------------------------------------------------------------------------------------------------------------- */
 
 #if defined(__SSE2__) && !defined(ROWS_ON_GPU)
-typedef struct { grpo_logits_part part; grpo_logits_row row; uint16_t half[2000]; float real[2000]; } flushed;
+typedef struct { grpo_logits_part part; grpo_logits_row row; uint16_t half[2000]; grpo_real real[2000]; } flushed;
 
 /* the row's part, numbers and gradient, with or without the processor's flush-to-zero and denormals-are-zero */
 static void read_flushing(const grpo_logits *x, int flush, flushed *f) {
@@ -796,21 +796,23 @@ static void read_flushing(const grpo_logits *x, int flush, flushed *f) {
     check(!st, "a row with flush-to-zero %d: %s", flush, status_line(st));
 }
 
-/* the same numbers, but 0 for those below the normal range of float; sums of squares, [3] and [8], without squares below it */
+/* the same numbers, but 0 for those below the normal range of float; sums of squares, [3] and [8], without squares below it.  Rows of
+ * double: within 1e-290 */
 static void check_same_flushed(const sample *s, const flushed *a, const flushed *b) {
     const double before[] = { a->part.largest, a->part.sum.hi, a->part.spread.hi, a->part.squares.hi, a->part.target, a->row.logp,
         a->row.entropy, a->row.log_sum, a->row.sum_squares, a->row.other };
     const double after[] = { b->part.largest, b->part.sum.hi, b->part.spread.hi, b->part.squares.hi, b->part.target, b->row.logp,
         b->row.entropy, b->row.log_sum, b->row.sum_squares, b->row.other };
+    const double least = by_vectors(s) ? (double)FLT_MIN : 1e-290;
     int bad = 0;
     for (size_t k = 0; k < sizeof before / sizeof *before; k++)
-        check(before[k] == after[k] || (fabs(before[k]) < (double)FLT_MIN && after[k] == 0)
-              || ((k == 3 || k == 8) && before[k] > after[k] && before[k] - after[k] < s->n * (double)FLT_MIN),
+        check(before[k] == after[k] || (by_vectors(s) ? fabs(before[k]) < least && after[k] == 0 : fabs(before[k] - after[k]) <= least)
+              || ((k == 3 || k == 8) && before[k] > after[k] && before[k] - after[k] < s->n * least),
               "flush-to-zero, type %d, %d logits: %.17g became %.17g", (int)s->type, s->n, before[k], after[k]);
     for (int v = 0; v < s->n; v++) {
         const double x = s->type == GRPO_LOGITS_REAL ? (double)a->real[v] : get(s, a->half, v);
         const double y = s->type == GRPO_LOGITS_REAL ? (double)b->real[v] : get(s, b->half, v);
-        bad += !(x == y || (fabs(x) <= (double)FLT_MIN && y == 0));
+        bad += !(x == y || (by_vectors(s) ? fabs(x) <= least && y == 0 : fabs(x - y) <= least));
     }
     check(!bad, "flush-to-zero, type %d, %d logits: %d gradients", (int)s->type, s->n, bad);
 }
@@ -818,13 +820,12 @@ static void check_same_flushed(const sample *s, const flushed *a, const flushed 
 /* flush-to-zero changes nothing above the normal range, nor in rows of binary16, whose smallest numbers lie far above that of float */
 static void check_flushed(rng *r, sample *s) {
     static flushed a, b;
-    static const double scale[] = { 6e-5, 1e-3, 1, 10, 100, 3e4 };
-    if (sizeof(grpo_real) != sizeof(float)) return;
+    static const double scale[] = { 6e-5, 1e-3, 1, 10, 100, 3e4, 400, 700, 750 };
     for (int k = 0; k < 300 / DRAWS_OVER; k++) {
         const int64_t target = rng_below(r, s->n = 1 + (int)rng_below(r, 1999));
         const grpo_logits x = { (grpo_logits_type)(k % 3), &s->element, 1, s->n, s->n, &target, NULL, k % 2 ? 1 : 0.1, 1 };
         s->type = x.type;
-        for (int v = 0; v < s->n; v++) put(s, v, scale[k % 6] * (2 * rng_unit(r) - 1));
+        for (int v = 0; v < s->n; v++) put(s, v, scale[k % 9] * (2 * rng_unit(r) - 1));
         read_flushing(&x, 0, &a);
         read_flushing(&x, 1, &b);
         check_same_flushed(s, &a, &b);

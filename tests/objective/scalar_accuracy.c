@@ -156,6 +156,38 @@ static void check_exponentials(void) {
            linear.worst, worst[0], worst[1]);
 }
 
+/* GSPO's ratio of a response from gspo_log_ratio: the mean to 2^-100 of the terms, its exponential to 1 ulp */
+static void check_response_ratio(void) {
+    static const double apart[] = { 0, 1e-7, 1e-3, 1, 300 };
+    tally ratio = { "the ratio of a response", 1, 0 };
+    rng r = { 19 };
+    double worst = 0;
+    for (int k = 0; k < TRIALS; k++) {
+        grpo_real logp[40], old[40];
+        uint8_t mask[40];
+        const int n = 1 + (int)rng_below(&r, 40);
+        const double by = rng_pick(&r, apart, 5);
+        reference_real sum = 0, size = 0;
+        int count = 0;
+        for (int t = 0; t < n; t++) {
+            old[t] = (grpo_real)(-10 * rng_unit(&r));
+            logp[t] = (grpo_real)((double)old[t] - by * rng_unit(&r));
+            mask[t] = (uint8_t)rng_chance(&r, 80);
+            if (!mask[t]) { logp[t] = (grpo_real)NAN; continue; }
+            sum += (reference_real)logp[t] - old[t];
+            size += ref_abs(logp[t]) + ref_abs(old[t]);
+            count++;
+        }
+        const grpo_dd found = gspo_log_ratio(logp, old, mask, n);
+        if (count == 0) { check(found.hi == 0 && found.lo == 0, "a response without tokens"); continue; }
+        const double error = (double)(ref_abs(both(found) * count - sum) / size * 0x1p100);
+        if (error > worst) worst = error;
+        check(error <= 1, "the mean log-ratio %.17g is off by %.3g of 2^-100", found.hi, error);
+        judge(&ratio, grpo_exp(found), ref_exp(sum / count), found.hi, n);
+    }
+    printf("worst: mean log-ratio %.2g of 2^-100, ratio of a response %.2f ulps\n", worst, ratio.worst);
+}
+
 /* sin^2(pi y/2) in two words */
 static void check_sine(void) {
     const reference_real half_pi = 1.5707963267948966 + (reference_real)6.123233995736766e-17;         /* to 1e-33 */
@@ -366,6 +398,7 @@ int main(void) {
     check_pair_arithmetic(1);
     check_exponentials();
     check_sine();
+    check_response_ratio();
     check_twice();
     check_logarithms();
     check_beta();
