@@ -421,7 +421,14 @@ static void test_infinite(void) {
     check(!grpo_distill_divergence(&x, t, NULL, NULL, &part, &D) && fabs((double)D - log(2) / 2) < 1e-6, "mixture: %g", (double)D);
     x.kind = GRPO_DISTILL_FORWARD; x.clip = 0.25;
     check(!grpo_distill_divergence(&x, t, NULL, NULL, &part, &D) && D == (grpo_real)0.25, "a clipped infinity: %g", (double)D);
-    x.clip = 0; x.k = 3; x.logp_min = -10;
+    x.clip = 0; x.divergence_max = 2;
+    for (int kind = 0; kind < 2; kind++) {
+        x.kind = (grpo_distill_kind)kind;
+        check(!grpo_distill_divergence(&x, t, NULL, NULL, &part, &D) && D == 2, "a clamped infinity: %g", (double)D);
+        check(!grpo_distill_gradient(&x, t, NULL, NULL, &part, &one, 0, dz) && dz[0] == 0 && dz[1] == 0, "d of a clamped infinity");
+    }
+    x.kind = GRPO_DISTILL_FORWARD; x.divergence_max = 0;
+    x.k = 3; x.logp_min = -10;
     check(!grpo_distill_divergence(&x, logs, all, NULL, &part, &D) && D > 0 && D < 10, "floor: %g", (double)D);
 }
 
