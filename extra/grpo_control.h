@@ -193,9 +193,11 @@ GRPO_FN double grpo_linear_schedule(double start, double step, double steps) {
 /* max(1, start factor^floor(step/every)) tokens (Train Long, Think Short, 2508.08940: 256, 0.7, 100; B0, gamma, T_int); start > 0, factor
  * in (0, 1], step >= 0, every > 0 */
 GRPO_FN double grpo_token_budget_schedule(double start, double factor, int64_t step, int64_t every) {
+    const int64_t unit = INT64_C(1) << 32;
     double budget;
     if (!(start > 0 && grpo_is_finite(start)) || !(factor > 0 && factor <= 1) || step < 0 || every <= 0) return nan("");
-    budget = start * pow(factor, (double)(step / every));
+    budget = start * pow(factor, (double)(step / every % unit));        /* in two parts: the whole exponent may be no double */
+    budget *= pow(factor, (double)(step / every / unit * unit));
     return budget > 1 ? budget : 1;
 }
 

@@ -52,15 +52,17 @@ GRPO_C_BEGIN_
  * Where the term of an entry, a log-probability or D is clipped, the gradient is 0 beyond the bound and unchanged at it, as torch.clamp's.
  *
  * A logit of -inf is a banned token, with q = 0 and gradient 0; so is a token not in student.kept.  D may be +infinity; its gradient is
- * then the finite part, or infinities.  Equal distributions give exactly 0.
+ * then the finite part, or infinities.  So it may where logits are so far apart that a log-probability is below -1.8e308.  Equal
+ * distributions give exactly 0.
  *
  * Errors of double.  Where p and q sum to 1 over the entries and no bound is reached: 4 ulps of D (and 1e-31), with a bucket 4 ulps of the
  * sum of |terms|.  Else, as errors of log q no longer cancel: 4 ulps of the sum of p |log p| + p |log q| (reverse: q), of jensen_shannon of
  * the sum of the absolute values of both halves of the terms.  d D/d z: 4 ulps of the sum of the absolute values that make it up, in which
- * probabilities below the normal range may count as 0.  Other types are computed in double and rounded at the end.
+ * probabilities below the normal range may count as 0.  Other types are computed in double and rounded at the end; but where grpo_real is
+ * float, log p and log q are one double each, and D of nearly equal distributions is within 4 ulps of float (and 1e-24).
  *
- * Entries are evaluated one by one, 0.4 microseconds each for both calls, half as much again with a clip; of a renormalised set of ids,
- * only the entries of the set.
+ * Entries are evaluated one by one, 0.4 microseconds each for both calls (jensen_shannon of double 0.8), half as much again with a clip; of
+ * a renormalised set of ids, only the entries of the set.
  * If the implementation is compiled with OpenMP, its threads share the rows; the bits are the same for every number of threads. */
 
 typedef enum { GRPO_DISTILL_FORWARD, GRPO_DISTILL_REVERSE, GRPO_DISTILL_JENSEN_SHANNON } grpo_distill_kind;
@@ -245,15 +247,25 @@ static grpo_distill_entry_ grpo_distill_reverse_(double p, double q, grpo_dd d, 
     return e;
 }
 
+/* grpo_mixture_log_; for whole in two words: the exponential of a KL part multiplies its error by up to 30 */
+static grpo_dd grpo_distill_mixture_log_(grpo_dd x, double w, double rest, int whole) {
+    grpo_dd u;
+    if (GRPO_DISTILL_ONE_WORD_ || !whole || !(fabs(x.hi) < 650)) return grpo_dd_of_(grpo_mixture_log_(x, w, rest));
+    u = grpo_dd_mul(grpo_exp_minus_one_twice(x), w);
+    if (u.hi < -0.5) return grpo_dd_log(grpo_dd_add(grpo_dd_of_(rest), grpo_dd_mul(grpo_exp_twice(x), w)));
+    return u.hi < 1 ? gspo_log_one_plus_twice(u) : grpo_dd_log(grpo_dd_add(u, grpo_dd_of_(1)));
+}
+
 /* for whole, M - p and M - q are added to the two KL terms, which are then >= 0; weighted by beta and 1 - beta they cancel in the sum */
 static grpo_distill_entry_ grpo_distill_mixed_(double p, double q, grpo_dd d, int whole, double beta) {
     const double rest = 1 - beta, m = beta * p + rest * q;
-    const double over_p = grpo_mixture_log_(d, rest, beta), over_q = grpo_mixture_log_(grpo_dd_negative(d), beta, rest);
+    const grpo_dd over_p = grpo_distill_mixture_log_(d, rest, beta, whole);
+    const grpo_dd over_q = grpo_distill_mixture_log_(grpo_dd_negative(d), beta, rest, whole);
     grpo_distill_entry_ e;
     e.q = q;
-    e.term = whole ? beta * grpo_kl_part_(p, m, grpo_dd_of_(-over_p)) + rest * grpo_kl_part_(q, m, grpo_dd_of_(-over_q))
-                   : grpo_mixture_term_(p, q, over_p, over_q, beta);
-    e.slope = -rest * grpo_times(q, over_q);
+    e.term = whole ? beta * grpo_kl_part_(p, m, grpo_dd_negative(over_p)) + rest * grpo_kl_part_(q, m, grpo_dd_negative(over_q))
+                   : grpo_mixture_term_(p, q, over_p.hi, over_q.hi, beta);
+    e.slope = -rest * grpo_times(q, over_q.hi);
     return e;
 }
 

@@ -74,7 +74,7 @@ grpo_status grpo_balance_steps(int64_t n, const double *rate, grpo_balance_kind 
 /* outputs per step (n), each NULL if not wanted; log_ratio, regulated and divergence_old need mean_old, divergence_ref needs mean_ref */
 typedef struct {
     grpo_real *logp;                /* mean of -(y - mu)^2/(2 s^2) - log s - log(2 pi)/2 */
-    grpo_real *log_ratio;           /* logp - logp_old, computed from the means, so without cancellation: a float has it to a relative 1e-6.
+    grpo_real *log_ratio;           /* logp - logp_old, computed from the means, so that nothing cancels but summands of different elements.
                                        In the batch use it as logp, with a logp_old of zeros */
     grpo_real *regulated;           /* s log_ratio + mean (mu - mu_old)^2/(2 s): the log-ratio of GRPO-Guard (2510.22319, eq. 8).  Its code
                                        takes this mean over the whole batch (yifan123/flow_grpo issue 244: a mistake) */

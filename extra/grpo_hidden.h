@@ -284,9 +284,10 @@ static grpo_status grpo_check_hidden_numbers_(const grpo_hidden *rows, const grp
     return bad < 0 ? GRPO_OK : grpo_refuse_logit_((double)rows->weight[bad], first, bad / rows->width, rows->vocab);
 }
 
-static grpo_status grpo_check_hidden_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                                      const grpo_totals *totals, const grpo_hidden *rows, const grpo_output *out,
-                                      const grpo_partial *partial) {
+/* not inlined: what it keeps on the stack would lie below the loss, whose calls are the deepest of all */
+GRPO_NOINLINE_FN_ grpo_status grpo_check_hidden_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                                 const grpo_totals *totals, const grpo_hidden *rows, const grpo_output *out,
+                                                 const grpo_partial *partial) {
     grpo_status st = gspo_loss_check(obj, batch, advantage, totals, out, partial);
     if (!st && !rows) st = GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_);
     if (!st) st = grpo_check_hidden_shape_(rows, batch->n_tokens);

@@ -443,10 +443,11 @@ static const grpo_lint_level grpo_lint_levels_[] = {
 #undef GRPO_LEVEL_OF_
 };
 
-/* inserts x before the findings of a lower level; if there is no room the last one is dropped */
+/* inserts x before the findings of a lower level; if there is no room the last one is dropped.  No batch is known that has GRPO_LINT_MOST
+ * findings: a caller with room for so many may rely on the count */
 static void grpo_keep_finding_(grpo_lint_ *l, const grpo_finding *x) {
     int k = l->count < l->room ? l->count : l->room;
-    l->count++;
+    if (l->count < GRPO_LINT_MOST) l->count++;
     while (k > 0 && l->finding[k - 1].level < x->level) {
         if (k < l->room) l->finding[k] = l->finding[k - 1];
         k--;

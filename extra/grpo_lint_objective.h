@@ -544,7 +544,7 @@ typedef struct {
 static void grpo_idle_keep_(grpo_idle_ *l, const grpo_objective_finding *x) {
     if (x->level != l->level) return;
     if (l->count < l->room) l->finding[l->count] = *x;
-    l->count++;
+    if (l->count < GRPO_LINT_OBJECTIVE_MOST) l->count++;                /* not known to happen: a caller may rely on it */
 }
 
 static grpo_objective_finding grpo_idle_finding_(grpo_objective_rule rule, int what) {

@@ -44,9 +44,10 @@ GRPO_C_BEGIN_
  * into shards: each reads its part of the row, the parts are merged, and each writes its part of the gradient.  A logit of -inf is a banned
  * token, with p = 0 and gradient 0; so is one that `kept` leaves out.  NaN or +inf is an error.
  *
- * double elements are evaluated one by one, to 4 ulps of double (d z: and (2.3e-308 (|dlogp| + 750 |dentropy|) + 5e-324)/tau, as
- * probabilities, and products with them, below the normal range may count as 0).  All others are evaluated by loops that compilers
- * vectorise, to 2 ulps of float (2^-23): logp, entropy (where it exceeds 2^-160), sum p^2 and each d z (and 2^-160 |dentropy|/tau) before
+ * double elements are evaluated one by one, to 4 ulps of double.  Probabilities, and products with them, below the normal range may count
+ * as 0, which adds to the error: of logp and 1 - p_target 2.3e-308, of entropy and log_sum 1.8e-305, of d z 2.3e-308 (|dlogp| + 750
+ * |dentropy|)/tau + 5e-324 (1 + 1/tau).  All others are evaluated by loops that compilers vectorise, to 2 ulps of float (2^-23): logp,
+ * 1 - p_target (and 2.3e-308), entropy, log_sum (and 2^-160), sum p^2, and each d z (and (2.3e-308 |dlogp| + 2^-160 |dentropy|)/tau) before
  * it is rounded to its type.  (log_sum, and d z through logp and entropy together, to such ulps of the sum of the absolute values that make
  * it up.)  Results for different shardings of a row are within twice that of each other.  The bits do not depend on calls, threads or the
  * order of rows.
@@ -54,7 +55,7 @@ GRPO_C_BEGIN_
  * On x86-64, gcc and clang compile these loops three times: for the target of the rest of the program, for AVX2 with FMA and for AVX-512;
  * each row uses the widest that the processor has, so -O2 alone is as fast as -march=native.  A processor gives the same bits whatever
  * target the program was compiled for (if the compiler does not contract expressions: -std=c99 or -ffp-contract=off).  Processors without
- * fused multiply-adds round differently.  GRPO_NO_DISPATCH compiles the first only, a third of the code: for a compiler whose runtime
+ * fused multiply-adds round differently.  GRPO_NO_DISPATCH compiles the first only, a third of their code: for a compiler whose runtime
  * library cannot detect the processor, or to have the bits of baseline x86-64 everywhere. */
 
 typedef enum {
@@ -89,7 +90,7 @@ typedef struct {
     double logp, entropy;           /* nats */
     double log_sum;                 /* log sum e^(z/tau); -inf if all tokens of the row are banned */
     double sum_squares;             /* sum p^2 if asked for, else NaN */
-    double other;                   /* 1 - p_target, with full relative accuracy */
+    double other;                   /* 1 - p_target, without cancellation */
 } grpo_logits_row;
 
 #if defined(__CUDACC__)

@@ -8,7 +8,8 @@
  * Arrays     of (sequences) are indexed as batch.reward, of (n_tokens) as batch.logp; lists of (n) are independent of a batch.
  * Inputs     must be finite and at most 1e150 in magnitude (those that are only compared with: finite).  A status has the argument's
  *            position and the entry, of a struct argument the member's number, from 0 (grpo_messages.h names them); nothing has been
- *            written then.  Functions that return a number return NaN if an argument is not finite or out of range.
+ *            written then.  Functions that return a number return NaN if an argument is not finite or outside of the domain in their
+ *            comment; they do not check for 1e150.
  * Overlap    Selection, control, credit, critic: an output may be the same array as an input of its type and length, if the function allows
  *            it; if not, and if two arrays of one type that it writes overlap, the status is GRPO_COMBINATION.  Rewards, weights: outputs
  *            overlap no argument, unless a comment says so; that is not checked.

@@ -209,7 +209,9 @@ learn() { # objectives, two at a time
 }
 
 stack() {
-    for options in "-O0" "-O3 -DGRPO_DOUBLE"; do echo "gcc $options" && python3 tests/stack.py $options || return 1; done
+    for options in "-O0" "-O3 -DGRPO_DOUBLE" "-O3 -march=native"; do
+        echo "gcc $options" && python3 tests/stack.py $options || return 1
+    done
 }
 
 evidence() { /usr/bin/python3 tests/evidence/compare.py --check && /usr/bin/python3 tests/evidence/sources_check.py; }

@@ -312,4 +312,16 @@ gcc -std=c99 -I. -dM -E "$work/extra_body.c" | sort >"$work/with"
 comm -23 "$work/with" "$work/without" | awk '{ print $2 }' | grep -vE '^(GRPO|GSPO)_' >"$work/log"
 [ $? -ne 0 ]; verdict "macros of the implementation start with GRPO_ or GSPO_" $?
 
+# no dependency, no allocation, no state: the implementation of all headers calls functions of <math.h> and <string.h> only (__cpu_model
+# says which loops the processor has), has no data that can be written, and includes five headers of the language
+strings='mem(cpy|move|set|cmp)|str(n?cmp|n?cpy|len|r?chr|c?spn|str)'
+numbers='(ceil|cos|exp|expm1|fabs|floor|fma|fmax|fmin|fmod|frexp|ldexp|log|log10|log1p|pow|sin|sqrt|tanh)f?'
+nm -u "$work/f.o" "$work/d.o" | awk 'NF == 2 { print $2 }' | sort -u |
+    grep -vxE "_GLOBAL_OFFSET_TABLE_|__cpu_model|$strings|$numbers" >"$work/log"
+[ $? -ne 0 ]; verdict "nothing is called but mathematics and strings" $?
+size -A "$work/f.o" "$work/d.o" | awk '($1 == ".data" || $1 == ".bss") && $2 > 0' | grep . >"$work/log"
+[ $? -ne 0 ]; verdict "there is no data that can be written" $?
+grep -hE '^ *# *include <' grpo*.h gspo.h extra/*.h | sort -u | grep -vxE '#include <(float|math|stddef|stdint|string)\.h>' >"$work/log"
+[ $? -ne 0 ]; verdict "five headers of the language are included" $?
+
 summary

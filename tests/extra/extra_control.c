@@ -431,6 +431,11 @@ static void test_schedules_by_hand(void) {
     check(isnan(grpo_token_budget_schedule(0, 1, 1, 1)) && isnan(grpo_token_budget_schedule(1, 0.5, 1, 0)), "token_budget_schedule: NaN");
     check(grpo_token_budget_schedule(256, 0.5, 299, 100) == 64 && grpo_token_budget_schedule(256, 0.5, 100000, 1) == 1,
         "token_budget_schedule");
+    {                                                                   /* exponents beyond 2^53, which are no doubles */
+        const double factor = 1 - 0x1p-53, found = grpo_token_budget_schedule(1e290, factor, (INT64_C(1) << 62) + 479, 1);
+        const reference_real exponent = (reference_real)(INT64_C(1) << 62) + 479, exact = 1e290 * ref_exp(exponent * ref_ln1p(-0x1p-53));
+        judge("token_budget_schedule", found, exact, exact, 0);
+    }
 }
 
 static void test_power_by_hand(void) {

@@ -230,6 +230,11 @@ static void exact_divergence(const sample *s, const reference_real *z, exact_row
     }
 }
 
+/* what grpo_distill.h states besides ulps of the scale, over 4 ulps: of D 1e-31 (which is the error of binary128 itself), with elements of
+ * float 1e-24; of gradients 751 probabilities below the normal range */
+static const double TINY_DIVERGENCE = sizeof(grpo_real) == sizeof(float) ? 1e-24 / (4 * (double)FLT_EPSILON) : 1e-31 / (4 * DBL_EPSILON);
+static const double TINY_PROBABILITY = 751 * 2.3e-308 / (4 * DBL_EPSILON);
+
 /* d D/d z_v through log softmax; *size: the sum of the absolute values that are added up */
 static reference_real exact_slope(const sample *s, const exact_row *e, int v, reference_real *size) {
     const int last = e->is_tail ? e->n - 1 : e->n;
@@ -246,7 +251,7 @@ static reference_real exact_slope(const sample *s, const exact_row *e, int v, re
         own = e->q[v] / e->rest * e->entry[last].slope;
         steepness = e->q[v] / e->rest * e->entry[last].steepness;
     }
-    *size = (steepness + e->q[v] * sizes + 1e-15) / s->x.student.temperature;
+    *size = (steepness + e->q[v] * sizes + TINY_PROBABILITY) / s->x.student.temperature;
     if (e->outside || isinf(s->z[v])) return *size = 0;
     return (own - e->q[v] * sum) / s->x.student.temperature;
 }
@@ -285,32 +290,55 @@ static void check_differences(const sample *s, const reference_real *z, const ex
     check(ref_abs(up - slope) <= 1e-19 * (1 + e->size), "difference %g, slope %g", (double)up, (double)slope);
 }
 
-static void test_row(rng *r) {
-    sample s;
+static void judge_row(rng *r, const sample *s) {
     exact_row e;
     grpo_distill_part part;
     grpo_real D = (grpo_real)NAN, weight = (grpo_real)(rng_chance(r, 50) ? 1 : 0.75);
     union { grpo_real real[MOST_VOCAB]; uint16_t half[MOST_VOCAB]; } dz;
     reference_real z[MOST_VOCAB], size, scale;
-    const int64_t *ids;
+    const int64_t *ids = s->has_ids ? s->ids : NULL;
     const char *name;
-    random_sample(r, &s);
-    ids = s.has_ids ? s.ids : NULL;
-    for (int v = 0; v < s.vocab; v++) z[v] = s.z[v];
-    exact_divergence(&s, z, &e);
-    if (!check(grpo_distill_divergence(&s.x, &s.teacher, ids, NULL, &part, &D) == GRPO_OK, "divergence refused")) return;
-    if (!check(grpo_distill_gradient(&s.x, &s.teacher, ids, NULL, &part, &weight, 0, &dz) == GRPO_OK, "gradient refused")) return;
+    for (int v = 0; v < s->vocab; v++) z[v] = s->z[v];
+    exact_divergence(s, z, &e);
+    if (!check(grpo_distill_divergence(&s->x, &s->teacher, ids, NULL, &part, &D) == GRPO_OK, "divergence refused")) return;
+    if (!check(grpo_distill_gradient(&s->x, &s->teacher, ids, NULL, &part, &weight, 0, &dz) == GRPO_OK, "gradient refused")) return;
     if (!e.judged) return;
-    name = names[s.x.kind][e.whole];
+    name = names[s->x.kind][e.whole];
     if (e.infinite && !e.outside) { check(D == (grpo_real)HUGE_VAL, "%s: %g is no infinity", name, (double)D); return; }
     check(!e.infinite || D == (grpo_real)e.D, "%s: infinity beyond the most", name);
     scale = !e.whole || e.outside ? e.size : e.is_tail ? e.terms : ref_abs(e.D);
-    judge(name, (double)D, e.D, scale + 1e-15, 1);                              /* binary128 itself has an error of 1e-31 */
-    for (int v = 0; v < s.vocab; v++) {
-        const reference_real slope = exact_slope(&s, &e, v, &size);
-        judge_stored(gradient_names[s.x.kind][e.whole], s.x.student.type, element(s.x.student.type, &dz, v), weight * slope, weight * size);
+    judge(name, (double)D, e.D, scale + TINY_DIVERGENCE, 1);
+    for (int v = 0; v < s->vocab; v++) {
+        const reference_real slope = exact_slope(s, &e, v, &size);
+        judge_stored(gradient_names[s->x.kind][e.whole], s->x.student.type, element(s->x.student.type, &dz, v), weight * slope,
+                     weight * size);
     }
-    if (rng_chance(r, 5) && !e.infinite) check_differences(&s, z, &e, (int)s.ids[0]);
+    if (rng_chance(r, 5) && !e.infinite) check_differences(s, z, &e, (int)s->ids[0]);
+}
+
+static void test_row(rng *r) {
+    sample s;
+    random_sample(r, &s);
+    judge_row(r, &s);
+}
+
+/* two or three tokens, with log-ratios from 1e-4 to 60: where few terms are added up, the errors of each are seen */
+static void test_few_tokens(rng *r) {
+    static const double betas[] = { 0.5, 0.1, 0.9, 0.3, 1e-9, 1 - 0x1p-53 };
+    sample s;
+    memset(&s, 0, sizeof s);
+    s.vocab = s.k = 2 + (int)rng_below(r, 2);
+    s.x.student.logits = &s.student; s.x.student.rows = 1;
+    s.x.student.vocab = s.x.student.stride = s.x.teacher_stride = s.vocab;
+    s.x.student.temperature = s.x.teacher_temperature = 1;
+    s.x.kind = (grpo_distill_kind)rng_below(r, 3);
+    s.x.beta = rng_pick(r, betas, 6);
+    const double apart = pow(10, 5.8 * rng_unit(r) - 4);
+    for (int v = 0; v < s.vocab; v++) {
+        s.z[v] = put(GRPO_LOGITS_REAL, &s.student, v, 3 * rng_bell(r));
+        s.t[v] = put(GRPO_LOGITS_REAL, &s.teacher, v, s.z[v] + apart * rng_bell(r));
+    }
+    judge_row(r, &s);
 }
 
 /* ---- worked cases ------------------------------------------------------------------------------------------------------------------ */
@@ -393,7 +421,14 @@ static void test_infinite(void) {
     check(!grpo_distill_divergence(&x, t, NULL, NULL, &part, &D) && fabs((double)D - log(2) / 2) < 1e-6, "mixture: %g", (double)D);
     x.kind = GRPO_DISTILL_FORWARD; x.clip = 0.25;
     check(!grpo_distill_divergence(&x, t, NULL, NULL, &part, &D) && D == (grpo_real)0.25, "a clipped infinity: %g", (double)D);
-    x.clip = 0; x.k = 3; x.logp_min = -10;
+    x.clip = 0; x.divergence_max = 2;
+    for (int kind = 0; kind < 2; kind++) {
+        x.kind = (grpo_distill_kind)kind;
+        check(!grpo_distill_divergence(&x, t, NULL, NULL, &part, &D) && D == 2, "a clamped infinity: %g", (double)D);
+        check(!grpo_distill_gradient(&x, t, NULL, NULL, &part, &one, 0, dz) && dz[0] == 0 && dz[1] == 0, "d of a clamped infinity");
+    }
+    x.kind = GRPO_DISTILL_FORWARD; x.divergence_max = 0;
+    x.k = 3; x.logp_min = -10;
     check(!grpo_distill_divergence(&x, logs, all, NULL, &part, &D) && D > 0 && D < 10, "floor: %g", (double)D);
 }
 
@@ -639,6 +674,7 @@ static void test_far_ratios(void) {
 
 int main(void) {
     static list_test *const rows[] = { test_row }, *const few[] = { test_sets, test_top }, *const beside[] = { test_beside_a_policy_loss };
+    static list_test *const few_tokens[] = { test_few_tokens };
     static sequence_test *const of_sequences[] = { test_pairs, test_importance };
     test_equal();
     test_far_apart();
@@ -649,6 +685,7 @@ int main(void) {
     test_lists(1, 2000, rows, COUNT(rows));
     test_lists(2, 500, few, COUNT(few));
     test_lists(4, 15, beside, COUNT(beside));
+    test_lists(5, 20000, few_tokens, COUNT(few_tokens));
     test_sequences(3, 20, of_sequences, COUNT(of_sequences));
     print_tallies();
     return check_summary();

@@ -166,6 +166,22 @@ static void test_groups_by_hand(void) {
     near_reals("trust_reward", f.found, trusted, 4);
 }
 
+/* winners of 4 tokens, of none and of 2, and a tie: a length of 0 counts as 1 */
+static void test_pairwise_by_hand(void) {
+    static const int64_t group[] = { 0, 8 }, offset[] = { 0, 4, 5, 5, 6, 8, 9, 9 }, length[] = { 4, 1, 0, 1, 2, 1, 0, 0 };
+    static const int64_t verdicts[] = { 1, 1, 1, 0 };
+    static const uint8_t ended[] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+    const double expected[] = { 0.25, -1, 1, -1, 0.5, -1, 0, 0 };
+    grpo_real found[8], reward[8] = { 0 };
+    uint8_t masked[8];
+    grpo_batch b;
+    memset(&b, 0, sizeof b);
+    b.n_groups = 1; b.group_begin = group; b.offset = offset; b.length = length; b.n_tokens = 9; b.reward = reward;
+    check(!grpo_pairwise_rewards(&b, verdicts, ended, found, masked), "pairwise_rewards");
+    near_reals("pairwise_rewards", found, expected, 8);
+    for (int i = 0; i < 8; i++) check(masked[i] == (i >= 6), "pairwise_rewards: response %d is%s masked", i, masked[i] ? "" : " not");
+}
+
 int main(void) {
     static trial_test *const of_batches[] = {
         test_relative_cost_penalty
@@ -181,6 +197,7 @@ int main(void) {
     test_lists(22, 3000, of_lists, COUNT(of_lists));
     test_lists_by_hand();
     test_groups_by_hand();
+    test_pairwise_by_hand();
     print_tallies();
     return check_summary();
 }

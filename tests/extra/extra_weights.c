@@ -199,6 +199,20 @@ static void test_units_of_advantages(void) {
 
 static void test_few_preferences_of_lengths(rng *r, trial *t) { if (t->b.n_sequences < 300) test_preference_of_lengths(r, t); }
 
+/* lengths of 1 and 3: h is 1e-6 and 2, so that the power of the first reaches 1e150 at lambda -25 */
+static void test_preference_bound(void) {
+    static const int64_t group[] = { 0, 2 }, offset[] = { 0, 1 }, length[] = { 1, 1 };
+    static const double lengths[] = { 1, 3 };
+    double weight[2], slope[2];
+    grpo_batch b;
+    memset(&b, 0, sizeof b);
+    b.n_groups = 1; b.group_begin = group; b.offset = offset; b.length = length; b.n_tokens = 2;
+    check(!grpo_length_preference_weight(&b, lengths, 1, -24.9, weight, slope) && weight[0] == 2 && weight[1] == 0,
+          "length_preference_weight: a power of 1e149.4");
+    check(grpo_status_is(grpo_length_preference_weight(&b, lengths, 1, -25.1, weight, slope), GRPO_OUT_OF_RANGE),
+          "length_preference_weight: a power of 1e150.6");
+}
+
 int main(void) {
     static trial_test *const of_batches[] = {
         test_sample_weights, test_few_preferences_of_lengths
@@ -218,6 +232,7 @@ int main(void) {
     test_lists(22, 3000, of_lists, COUNT(of_lists));
     test_groups_by_hand();
     test_units_of_advantages();
+    test_preference_bound();
     print_tallies();
     return check_summary();
 }

@@ -26,7 +26,7 @@ enum { LANES = GRPO_ROW_LANES_ };
 #endif
 
 enum { MOST = 1000000 };
-typedef struct { long double logp, entropy, log_sum, sum_squares, size; } exact_row;
+typedef struct { long double logp, entropy, log_sum, sum_squares, size, other; } exact_row;
 typedef struct {
     grpo_logits_type type;
     int n, target;
@@ -40,7 +40,7 @@ typedef struct {
 static const char *const name[] = { "the compiler's own", "AVX2", "AVX-512" };
 
 /* the worst errors: [0] scalar, [1] vectors */
-static struct { double logp, entropy, log_sum, squares, gradient, plain_gradient, cut; } worst[2];
+static struct { double logp, entropy, log_sum, squares, gradient, plain_gradient, cut, other; } worst[2];
 
 static int by_vectors(const sample *s) { return s->type != GRPO_LOGITS_REAL || sizeof(grpo_real) == sizeof(float); }
 static double eps(const sample *s) { return by_vectors(s) ? (double)FLT_EPSILON : DBL_EPSILON; }
@@ -77,10 +77,10 @@ static void add(long_sum *s, long double x) {
 
 /* p: probabilities, log_p: their logarithms; computed relative to the largest logit, without cancellation */
 static exact_row exact(const sample *s, long double *p, long double *log_p) {
-    exact_row r = { 0, 0, 0, 0, 0 };
+    exact_row r = { 0, 0, 0, 0, 0, 0 };
     const double *z = s->z;
     const long double tau = s->tau;
-    long_sum rest = { 0, 0 }, entropy = rest, squares = rest;
+    long_sum rest = { 0, 0 }, entropy = rest, squares = rest, other = rest;
     long double log_rest;
     int v, most = 0;
     for (v = 1; v < s->n; v++) if (z[v] > z[most]) most = v;
@@ -96,9 +96,11 @@ static exact_row exact(const sample *s, long double *p, long double *log_p) {
         log_p[v] = ((long double)z[v] - z[most]) / tau - log_rest;
         if (p[v] > 0) add(&entropy, -p[v] * log_p[v]);
         add(&squares, p[v] * p[v]);
+        if (v != s->target) add(&other, p[v]);
         if (p[v] > 0) r.size += p[v] * fabsl(z[v] / tau);
     }
     r.logp = s->target < 0 ? 0 : log_p[s->target]; r.entropy = entropy.sum; r.sum_squares = squares.sum;
+    r.other = other.sum;
     r.size += r.entropy + fabsl(r.log_sum);
     return r;
 }
@@ -129,28 +131,33 @@ static long double largest_of(const sample *s) {
     return s->type == GRPO_LOGITS_FLOAT16 ? 65504 : FLT_MAX;
 }
 
-/* half an ulp of the element type at x */
+/* half an ulp of a type of 16 bits at x; of float the smallest number */
 static long double rounding(const sample *s, long double x) {
     const int bits = s->type == GRPO_LOGITS_BFLOAT16 ? 8 : 11, least = s->type == GRPO_LOGITS_BFLOAT16 ? -126 : -14;
     int e;
-    if (s->type == GRPO_LOGITS_REAL) return sizeof(grpo_real) == sizeof(float) ? 0x1p-149L : DBL_MIN;
+    if (s->type == GRPO_LOGITS_REAL) return 0x1p-149L;
     (void)frexpl(x, &e);
     return ldexpl(1, (e - 1 > least ? e - 1 : least) - bits);
+}
+
+/* what a gradient x may be off besides its ulps: as grpo_logits.h states, and by being stored */
+static long double slack(const sample *s, long double x, double dlogp, double dentropy) {
+    const long double by = fabsl(dlogp), of = fabsl(dentropy), tau = s->tau;
+    if (!by_vectors(s)) return 2.3e-308L * (by + 750 * of) / tau + 0x1p-1074L * (1 + 1 / tau);
+    return rounding(s, x) + (2.3e-308L * by + 0x1p-160L * of) / tau;
 }
 
 static void check_gradient(const sample *s, const grpo_logits *x, const grpo_logits_part *part, const exact_row *e, const long double *p,
                            const long double *logs, double dlogp, double dentropy) {
     static union { grpo_real real[MOST]; uint16_t half[MOST]; } g;
-    long_sum others = { 0, 0 };
     double most = 0;
     int v, at = 0;
     if (ON_GPU) { dlogp = (double)(float)dlogp; dentropy = (double)(float)dentropy; }      /* the kernel takes float */
-    for (v = 0; v < s->n; v++) if (v != s->target) add(&others, p[v]);
     if (!check(grpo_logits_row_gradient(x, 0, part, dlogp, dentropy, &g) == GRPO_OK, "gradient")) return;
     for (v = 0; v < s->n; v++) {
         const double found = get(s, &g, v);
         long double log_p = p[v] > 0 ? logs[v] : 0, through, entropic, expected, scale, error;
-        through = dlogp * (v == s->target ? others.sum : -p[v]) / s->tau;
+        through = dlogp * (v == s->target ? e->other : -p[v]) / s->tau;
         entropic = -dentropy * p[v] * (log_p + e->entropy) / s->tau;
         expected = through + entropic;
         scale = fabsl(through) + fabsl(dentropy * p[v]) * (fabsl(log_p) + e->entropy) / s->tau;
@@ -160,7 +167,7 @@ static void check_gradient(const sample *s, const grpo_logits *x, const grpo_log
                   "a gradient of %g, not %Lg", found, expected);
             continue;
         }
-        error = fabsl(found - expected) - rounding(s, expected) - (by_vectors(s) ? 0x1p-160L * fabsl(dentropy) / s->tau : 0);
+        error = fabsl(found - expected) - slack(s, expected, dlogp, dentropy);
         error = found != found ? HUGE_VAL : error > 0 ? error / (scale * (long double)eps(s)) : 0;
         if ((double)error > most) { most = (double)error; at = v; }
     }
@@ -217,7 +224,7 @@ static void check_sample(const sample *s) {
     const int few = s->n > 20000 ? 2 : 5;
     grpo_logits_part part;
     grpo_logits_row r;
-    double a, b, c, d;
+    double a, b, c, d, o;
     int k;
     if (!check(grpo_logits_row_read(&x, 0, &part) == GRPO_OK && grpo_logits_part_row(&part, s->tau, &r) == GRPO_OK, "a row of %d",
         s->n)) return;
@@ -226,12 +233,15 @@ static void check_sample(const sample *s) {
     b = off(s, r.entropy, e.entropy, e.entropy);
     c = off(s, r.sum_squares, e.sum_squares, e.sum_squares);
     d = off(s, r.log_sum, e.log_sum, e.size);
+    o = s->z[s->target] == -HUGE_VAL ? (r.other == 1 ? 0 : HUGE_VAL) : off(s, r.other, e.other, e.other);
     raise_to(&worst[by_vectors(s)].logp, a); raise_to(&worst[by_vectors(s)].entropy, b);
     raise_to(&worst[by_vectors(s)].squares, c); raise_to(&worst[by_vectors(s)].log_sum, d);
+    raise_to(&worst[by_vectors(s)].other, o);
     check(a <= limit(s) && b <= limit(s), "type %d, row of %d, tau %g: logp %.17g, expected %.17g; entropy %.17g, expected %.17g",
           (int)s->type, s->n, s->tau, r.logp, (double)e.logp, r.entropy, (double)e.entropy);
     check(c <= limit(s), "sum p^2 %.17g, expected %.17g", r.sum_squares, (double)e.sum_squares);
     check(d <= limit(s), "log sum %.17g, expected %.17g", r.log_sum, (double)e.log_sum);
+    check(o <= limit(s), "1 - p %.17g, expected %.17g", r.other, (double)e.other);
     if (s->z[s->target] > -HUGE_VAL) for (k = 0; k < few; k++) check_gradient(s, &x, &part, &e, p, logs, by[k][0], by[k][1]);
 }
 
@@ -266,16 +276,17 @@ static void check_shards(rng *r, const sample *s) {
     const grpo_logits_part parts = merged_part(r, s, s->n > 20000 ? 7 : s->n);
     grpo_logits_part whole;
     grpo_logits_row a, b;
-    double l, h, q;
+    double l, h, q, o;
     if (!check(!grpo_logits_row_read(&x, 0, &whole) && !grpo_logits_part_row(&whole, s->tau, &a), "a row")) return;
     if (!check(!grpo_logits_part_row(&parts, s->tau, &b), "a row in parts")) return;
     l = off(s, b.logp, a.logp, a.logp);
     h = off(s, b.entropy, a.entropy, a.entropy);
     q = off(s, b.sum_squares, a.sum_squares, a.sum_squares);
+    o = off(s, b.other, a.other, a.other);
     raise_to(&worst[by_vectors(s)].cut, l > h ? l > q ? l : q : h > q ? h : q);
-    check(whole.largest == parts.largest && l <= limit(s) * 2 && h <= limit(s) * 2 && q <= limit(s) * 2,
-          "cut: logp %.17g and %.17g, entropy %.17g and %.17g, sum p^2 %.17g and %.17g", a.logp, b.logp, a.entropy, b.entropy,
-          a.sum_squares, b.sum_squares);
+    check(whole.largest == parts.largest && l <= limit(s) * 2 && h <= limit(s) * 2 && q <= limit(s) * 2 && o <= limit(s) * 2,
+          "cut: logp %.17g and %.17g, entropy %.17g and %.17g, sum p^2 %.17g and %.17g, 1 - p %.17g and %.17g", a.logp, b.logp, a.entropy,
+          b.entropy, a.sum_squares, b.sum_squares, a.other, b.other);
 }
 
 static grpo_logits_type random_type(rng *r) { return (grpo_logits_type)rng_below(r, 3); }
@@ -611,6 +622,47 @@ static void check_below_normal(void) {
     printf("probabilities below the normal range: %.2f of the bound\n", largest);
 }
 
+/* `found` within the type's ulps of `size`, and of `besides` */
+static double share_of_bound(const sample *s, double found, long double expected, long double size, long double besides) {
+    const long double bound = limit(s) * eps(s) * fabsl(size) + besides;
+    return found == found ? (double)(fabsl(found - expected) / bound) : HUGE_VAL;
+}
+
+/* one token has nearly all the probability, that of the others goes down to nothing: what grpo_logits.h states of logp, 1 - p, entropy and
+ * log-sum, however small */
+static void check_nearly_certain(sample *s) {
+    static long double p[5], logs[5];
+    static const double tau[] = { 1, 0.5, 100, 1e-5, 1e5 };
+    double largest[4] = { 0, 0, 0, 0 };
+    if (LDBL_MAX_EXP == DBL_MAX_EXP) return;
+    s->n = 5; s->masked = 0;
+    for (int k = 0; k < 3 * 5 * 760; k++) {
+        const double from = -(k / 15) * 1.001, t = s->tau = tau[k / 3 % 5];
+        const long double rare = 2.3e-308L;
+        long double small;
+        grpo_logits_part part;
+        grpo_logits_row r;
+        exact_row e;
+        s->type = (grpo_logits_type)(k % 3);
+        small = by_vectors(s) ? 0x1p-160L : 1.8e-305L;
+        if (s->type == GRPO_LOGITS_FLOAT16 && t * from < -6e4) continue;
+        put(s, 0, 0); put(s, 1, from * t); put(s, 2, (from - k % 7) * t); put(s, 3, (from - 15) * t); put(s, 4, (from - 0.3) * t);
+        for (s->target = 0; s->target < 3; s->target++) {
+            const int64_t target = s->target;
+            const grpo_logits x = logits_of(s, &target);
+            e = exact(s, p, logs);
+            if (!check(!grpo_logits_row_read(&x, 0, &part) && !grpo_logits_part_row(&part, t, &r), "a row is refused")) return;
+            raise_to(&largest[0], share_of_bound(s, r.logp, e.logp, e.logp, rare));
+            raise_to(&largest[1], share_of_bound(s, r.other, e.other, e.other, rare));
+            raise_to(&largest[2], share_of_bound(s, r.entropy, e.entropy, e.entropy, small));
+            raise_to(&largest[3], share_of_bound(s, r.log_sum, e.log_sum, e.size, small));
+        }
+    }
+    for (int k = 0; k < 4; k++) check(largest[k] <= 1, "nearly certain, number %d: %g of the bound", k, largest[k]);
+    printf("one token nearly certain: logp %.2f, 1 - p %.2f, entropy %.2f, log-sum %.2f of the bound\n", largest[0], largest[1], largest[2],
+           largest[3]);
+}
+
 static double part_largest(const grpo_real *z) {
     double most = (double)z[0];
     for (int v = 1; v < 3; v++) most = (double)z[v] > most ? (double)z[v] : most;
@@ -688,9 +740,9 @@ static void check_nan_derivative(sample *s) {
 
 static void show_worst(int vectors, const char *by) {
     if (worst[vectors].logp == 0) return;
-    printf("%s: logp %.2f, entropy %.2f, sum p^2 %.2f, log-sum %.2f, gradient %.2f, without entropy %.2f, cut %.2f ulps of %s\n", by,
-           worst[vectors].logp, worst[vectors].entropy, worst[vectors].squares, worst[vectors].log_sum, worst[vectors].gradient,
-           worst[vectors].plain_gradient, worst[vectors].cut, vectors ? "float" : "double");
+    printf("%s: logp %.2f, entropy %.2f, sum p^2 %.2f, log-sum %.2f, gradient %.2f, without entropy %.2f, cut %.2f, 1 - p %.2f "
+           "ulps of %s\n", by, worst[vectors].logp, worst[vectors].entropy, worst[vectors].squares, worst[vectors].log_sum,
+           worst[vectors].gradient, worst[vectors].plain_gradient, worst[vectors].cut, worst[vectors].other, vectors ? "float" : "double");
 }
 
 /* logits of any magnitude, of which the largest has probability 1 */
@@ -731,7 +783,7 @@ static void check_largest(rng *r, sample *s) {
 /* ---- flush-to-zero ----------------------------------------------------------------------------------------------------------------- */
 
 #if defined(__SSE2__) && !defined(ROWS_ON_GPU)
-typedef struct { grpo_logits_part part; grpo_logits_row row; uint16_t half[2000]; float real[2000]; } flushed;
+typedef struct { grpo_logits_part part; grpo_logits_row row; uint16_t half[2000]; grpo_real real[2000]; } flushed;
 
 /* the row's part, numbers and gradient, with or without the processor's flush-to-zero and denormals-are-zero */
 static void read_flushing(const grpo_logits *x, int flush, flushed *f) {
@@ -746,21 +798,23 @@ static void read_flushing(const grpo_logits *x, int flush, flushed *f) {
     check(!st, "a row with flush-to-zero %d: %s", flush, status_line(st));
 }
 
-/* the same numbers, but 0 for those below the normal range of float; sums of squares, [3] and [8], without squares below it */
+/* the same numbers, but 0 for those below the normal range of float; sums of squares, [3] and [8], without squares below it.  Rows of
+ * double: within 1e-290 */
 static void check_same_flushed(const sample *s, const flushed *a, const flushed *b) {
     const double before[] = { a->part.largest, a->part.sum.hi, a->part.spread.hi, a->part.squares.hi, a->part.target, a->row.logp,
         a->row.entropy, a->row.log_sum, a->row.sum_squares, a->row.other };
     const double after[] = { b->part.largest, b->part.sum.hi, b->part.spread.hi, b->part.squares.hi, b->part.target, b->row.logp,
         b->row.entropy, b->row.log_sum, b->row.sum_squares, b->row.other };
+    const double least = by_vectors(s) ? (double)FLT_MIN : 1e-290;
     int bad = 0;
     for (size_t k = 0; k < sizeof before / sizeof *before; k++)
-        check(before[k] == after[k] || (fabs(before[k]) < (double)FLT_MIN && after[k] == 0)
-              || ((k == 3 || k == 8) && before[k] > after[k] && before[k] - after[k] < s->n * (double)FLT_MIN),
+        check(before[k] == after[k] || (by_vectors(s) ? fabs(before[k]) < least && after[k] == 0 : fabs(before[k] - after[k]) <= least)
+              || ((k == 3 || k == 8) && before[k] > after[k] && before[k] - after[k] < s->n * least),
               "flush-to-zero, type %d, %d logits: %.17g became %.17g", (int)s->type, s->n, before[k], after[k]);
     for (int v = 0; v < s->n; v++) {
         const double x = s->type == GRPO_LOGITS_REAL ? (double)a->real[v] : get(s, a->half, v);
         const double y = s->type == GRPO_LOGITS_REAL ? (double)b->real[v] : get(s, b->half, v);
-        bad += !(x == y || (fabs(x) <= (double)FLT_MIN && y == 0));
+        bad += !(x == y || (by_vectors(s) ? fabs(x) <= least && y == 0 : fabs(x - y) <= least));
     }
     check(!bad, "flush-to-zero, type %d, %d logits: %d gradients", (int)s->type, s->n, bad);
 }
@@ -768,13 +822,12 @@ static void check_same_flushed(const sample *s, const flushed *a, const flushed 
 /* flush-to-zero changes nothing above the normal range, nor in rows of binary16, whose smallest numbers lie far above that of float */
 static void check_flushed(rng *r, sample *s) {
     static flushed a, b;
-    static const double scale[] = { 6e-5, 1e-3, 1, 10, 100, 3e4 };
-    if (sizeof(grpo_real) != sizeof(float)) return;
+    static const double scale[] = { 6e-5, 1e-3, 1, 10, 100, 3e4, 400, 700, 750 };
     for (int k = 0; k < 300 / DRAWS_OVER; k++) {
         const int64_t target = rng_below(r, s->n = 1 + (int)rng_below(r, 1999));
         const grpo_logits x = { (grpo_logits_type)(k % 3), &s->element, 1, s->n, s->n, &target, NULL, k % 2 ? 1 : 0.1, 1 };
         s->type = x.type;
-        for (int v = 0; v < s->n; v++) put(s, v, scale[k % 6] * (2 * rng_unit(r) - 1));
+        for (int v = 0; v < s->n; v++) put(s, v, scale[k % 9] * (2 * rng_unit(r) - 1));
         read_flushing(&x, 0, &a);
         read_flushing(&x, 1, &b);
         check_same_flushed(s, &a, &b);
@@ -818,7 +871,7 @@ int main(void) {
     check_steep(&s);
     check_infinite_derivatives(&s);
     check_nan_derivative(&s);
-    if (!ON_GPU) { check_below_normal(); check_far_apart(); check_extremes(); }
+    if (!ON_GPU) { check_nearly_certain(&s); check_below_normal(); check_far_apart(); check_extremes(); }
     show_worst(0, "one by one");
     return check_summary();
 }

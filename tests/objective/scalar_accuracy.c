@@ -89,6 +89,124 @@ static double off(grpo_dd found, reference_real expected, int bits) {
     return expected != 0 ? (double)(error / ref_abs(expected) * ldexp(1, bits)) : error != 0;
 }
 
+/* a number with a second word, at random or, for `quotient`, as grpo_dd_div returns it */
+static grpo_dd any_pair(rng *r, int quotient) {
+    const double x = rng_sign(r) * (1 + rng_unit(r)), y = x * 0x1p-53 * (2 * rng_unit(r) - 1), by = 1 + rng_unit(r);
+    const grpo_dd a = grpo_two_sum(ldexp(x, (int)rng_below(r, 40) - 20), 0), b = grpo_two_sum(a.hi, a.hi * (y / x));
+    return quotient ? grpo_dd_div(b, by) : b;
+}
+
+static reference_real both(grpo_dd x) { return (reference_real)x.hi + x.lo; }
+
+/* arithmetic on numbers of two words: errors in units of the bounds that grpo.h states; `quotients`: of what grpo_dd_div returns */
+static void check_pair_arithmetic(int quotients) {
+    static const char *const name[] = { "sum", "sum with one word", "product with one word", "quotient by one word", "product",
+                                        "quotient" };
+    const int more = quotients ? 1 : 0;
+    const int bits[] = { 103, 103, 104 - more, 104 - more, 102, 101 };
+    double worst[6] = { 0, 0, 0, 0, 0, 0 };
+    rng r = { 31 + (uint64_t)quotients };
+    for (int k = 0; k < 4 * TRIALS; k++) {
+        const grpo_dd a = any_pair(&r, quotients), other = any_pair(&r, 0);
+        const grpo_dd p = grpo_two_prod(a.hi, other.hi), s = grpo_two_sum(a.hi, other.hi);
+        const grpo_dd b = rng_chance(&r, 20) ? grpo_two_sum(-a.hi * (1 + 0x1p-40 * rng_unit(&r)), a.lo * rng_unit(&r)) : other;
+        const reference_real A = both(a), B = both(b), sizes = ref_abs(A) + ref_abs(B);
+        const grpo_dd found[] = { grpo_dd_add(a, b), grpo_dd_add_double_(a, b.hi), grpo_dd_mul(a, b.hi), grpo_dd_div(a, b.hi),
+                                  grpo_dd_product(a, b), grpo_dd_quotient(a, b) };
+        const reference_real expected[] = { A + B, A + b.hi, A * b.hi, A / b.hi, A * B, A / B };
+        for (int n = 0; n < 6; n++) {
+            const reference_real size = n < 2 ? sizes : ref_abs(expected[n]);
+            const double error = (double)(ref_abs(both(found[n]) - expected[n]) / size * ldexp(1, bits[n]));
+            if (error > worst[n]) worst[n] = error;
+            check(error <= 1, "%s of %.17g and %.17g is off by %.3g of 2^-%d", name[n], a.hi, b.hi, error, bits[n]);
+            if (n != 3) check(found[n].hi + found[n].lo == found[n].hi, "%s of %.17g, %.17g: no nearest hi", name[n], a.hi, b.hi);
+        }
+        check(fabs(found[3].lo) <= (quotients ? 3.5 : 1.5) * 0x1p-52 * fabs(found[3].hi),
+              "the second word of a quotient is %g of the first", fabs(found[3].lo / found[3].hi));
+        check(both(p) == (reference_real)a.hi * other.hi && both(s) == (reference_real)a.hi + other.hi,
+              "a product or sum of %.17g and %.17g is not exact", a.hi, other.hi);
+        check(grpo_dd_exceeds(found[3], found[3].hi) == (found[3].lo > 0) && grpo_dd_exceeds(a, b.hi) == (A > b.hi),
+              "%.17g exceeds %.17g", a.hi, b.hi);
+    }
+    printf("worst%s:", quotients ? " of quotients" : "");
+    for (int n = 0; n < 6; n++) printf(" %s %.2g of 2^-%d%s", name[n], worst[n], bits[n], n < 5 ? "," : "\n");
+}
+
+/* e^x, e^x - 1, e^x - x - 1 and their forms in two words, in the whole range that grpo.h states */
+static void check_exponentials(void) {
+    static const double size[] = { 1e-300, 1e-20, 1e-9, 1e-4, 0.01, 0.499, 0.501, 1, 30, 300, 669.9 };
+    tally one = { "grpo_exp", 1, 0 }, less = { "grpo_exp_minus_one", 2, 0 }, linear = { "grpo_exp_minus_linear", 3, 0 };
+    double worst[2] = { 0, 0 };
+    rng r = { 17 };
+    for (int k = 0; k < 4 * TRIALS; k++) {
+        const double x = rng_chance(&r, 80) ? rng_sign(&r) * rng_pick(&r, size, 11) * rng_unit(&r) : -669.9 + rng_unit(&r);
+        const grpo_dd y = grpo_two_sum(x, x * 0x1p-53 * (2 * rng_unit(&r) - 1));
+        const reference_real exact = both(y), power = ref_exp(exact), rise = ref_exp_minus_linear(exact);
+        judge(&one, grpo_exp(y), power, y.hi, y.lo);
+        judge(&less, grpo_exp_minus_one(y), ref_change(exact, 0), y.hi, y.lo);
+        judge(&linear, grpo_exp_minus_linear(y), rise, y.hi, y.lo);
+        const double off_power = off(grpo_exp_twice(y), power, 95);
+        const double off_rise = rise > 1e-250 ? off(grpo_exp_minus_linear_twice(y), rise, 69) : 0;
+        if (off_power > worst[0]) worst[0] = off_power;
+        if (off_rise > worst[1]) worst[1] = off_rise;
+        check(off_power <= 1, "grpo_exp_twice(%.17g) is off by %.3g of 2^-95", x, off_power);
+        check(off_rise <= 1, "grpo_exp_minus_linear_twice(%.17g) is off by %.3g of 2^-69", x, off_rise);
+    }
+    printf("worst: e^x %.2f, e^x - 1 %.2f, e^x - x - 1 %.2f ulps, in two words %.2g of 2^-95 and %.2g of 2^-69\n", one.worst, less.worst,
+           linear.worst, worst[0], worst[1]);
+}
+
+/* GSPO's ratio of a response from gspo_log_ratio: the mean to 2^-100 of the terms, its exponential to 1 ulp */
+static void check_response_ratio(void) {
+    static const double apart[] = { 0, 1e-7, 1e-3, 1, 300 };
+    tally ratio = { "the ratio of a response", 1, 0 };
+    rng r = { 19 };
+    double worst = 0;
+    for (int k = 0; k < TRIALS; k++) {
+        grpo_real logp[40], old[40];
+        uint8_t mask[40];
+        const int n = 1 + (int)rng_below(&r, 40);
+        const double by = rng_pick(&r, apart, 5);
+        reference_real sum = 0, size = 0;
+        int count = 0;
+        for (int t = 0; t < n; t++) {
+            old[t] = (grpo_real)(-10 * rng_unit(&r));
+            logp[t] = (grpo_real)((double)old[t] - by * rng_unit(&r));
+            mask[t] = (uint8_t)rng_chance(&r, 80);
+            if (!mask[t]) { logp[t] = (grpo_real)NAN; continue; }
+            sum += (reference_real)logp[t] - old[t];
+            size += ref_abs(logp[t]) + ref_abs(old[t]);
+            count++;
+        }
+        const grpo_dd found = gspo_log_ratio(logp, old, mask, n);
+        if (count == 0) { check(found.hi == 0 && found.lo == 0, "a response without tokens"); continue; }
+        const double error = (double)(ref_abs(both(found) * count - sum) / size * 0x1p100);
+        if (error > worst) worst = error;
+        check(error <= 1, "the mean log-ratio %.17g is off by %.3g of 2^-100", found.hi, error);
+        judge(&ratio, grpo_exp(found), ref_exp(sum / count), found.hi, n);
+    }
+    printf("worst: mean log-ratio %.2g of 2^-100, ratio of a response %.2f ulps\n", worst, ratio.worst);
+}
+
+/* sin^2(pi y/2) in two words */
+static void check_sine(void) {
+    const reference_real half_pi = 1.5707963267948966 + (reference_real)6.123233995736766e-17;         /* to 1e-33 */
+    static const double size[] = { 1e-100, 1e-9, 1e-3, 0.5, 1 };
+    double worst = 0;
+    rng r = { 18 };
+    for (int k = 0; k < TRIALS; k++) {
+        const double x = rng_pick(&r, size, 5) * rng_unit(&r);
+        const grpo_dd y = grpo_two_sum(x, x * 0x1p-54 * rng_unit(&r));
+        const reference_real angle = half_pi * both(y);
+        reference_real term = angle, sine = angle;
+        for (int n = 2; n < 40; n += 2) sine += term *= -angle * angle / (n * (n + 1));
+        const double error = off(grpo_sine_squared(y), sine * sine, 95);
+        if (error > worst) worst = error;
+        check(error <= 1, "grpo_sine_squared(%.17g) is off by %.3g of 2^-95", x, error);
+    }
+    printf("worst: sin^2 %.2g of 2^-95\n", worst);
+}
+
 static void check_twice(void) {
     static const double size[] = { 1e-300, 1e-12, 1e-4, 1e-3, 0.1, 0.3, 1, 30, 630 };
     static const struct { const char *name; int bits; } function[] = { { "grpo_exp_twice", 95 }, { "grpo_exp_minus_one_twice", 88 },
@@ -276,6 +394,11 @@ int main(void) {
     check_pairs();
     check_kl_next_to_one();
     check_quadratic_probability();
+    check_pair_arithmetic(0);
+    check_pair_arithmetic(1);
+    check_exponentials();
+    check_sine();
+    check_response_ratio();
     check_twice();
     check_logarithms();
     check_beta();
