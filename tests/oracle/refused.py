@@ -226,14 +226,15 @@ def of_items(objective, batch):
     drawn = a["transform"] == "pass_at_k" or a["transform"].startswith("pkpo")
     if a["scale"] != "beta" and not drawn:
         return
-    items = (steps.steps if a["credit"] in steps.CREDITS else advantage.responses)(a, objective["reward"], Batch(batch))
-    array = "batch.step_reward" if a["credit"] in steps.CREDITS and a["step_value"] != "response" else "batch.reward"
+    stepwise = a["credit"] in steps.CREDITS
+    items = (steps.steps if stepwise else advantage.responses)(a, objective["reward"], Batch(batch))
+    array = "batch.step_reward" if stepwise and a["step_value"] != "response" else "batch.reward"
     for item in items:
         if a["scale"] == "beta" and not 0 <= item.worth.value <= 1:
             yield Fault(f"{array}[{item.sequence.index}] is not in [0, 1]", array)
     for g in sorted(set(batch["group"])) if drawn else ():
         if sum(item.sequence.group == g for item in items) < a["pass_k"]:
-            yield Fault(f"group {g} has fewer than advantage.pass_k items", "advantage.pass_k", "batch.group")
+            yield Fault(f"group {g} has fewer than advantage.pass_k {'steps' if stepwise else 'responses'}", "advantage.pass_k", "batch.group")
 
 
 def of_rewards(objective, batch):

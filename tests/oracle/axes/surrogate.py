@@ -1,7 +1,7 @@
 """Surrogate: the loss of a ratio and an advantage, for A != 0 (`squared` and `logistic` also for A = 0)."""
 
 from autodiff import Var, added, clamp, exp, maximum, minimum, sg, sigmoid, size, softplus, square, value
-from axes.choice import ABOVE_0, AT_LEAST_0, Table, one_of, only
+from axes.choice import ABOVE_0, AT_LEAST_0, Table, one_of, only, rule
 from limits import ONE, ZERO, bound, is_infinite, less, limit, log, sign, sqrt
 from reals import mpf
 
@@ -18,7 +18,10 @@ def fixed(s):
 OF_ONE_TOKEN = {"kind": one_of("ppo_clip", "dual_clip", "gppo"), "ratio.level": only("token")}
 
 
-@BOUNDS.choice(beside=OF_ONE_TOKEN)
+rule("surrogate", "bounds", ("probability",), OF_ONE_TOKEN, computed=True)
+
+
+@BOUNDS.choice()
 def probability(s):
     # DCPO (2509.02333) section 4.1: abs(w - 1) p w <= eps, p = e^x the probability in the ratio's denominator
     p = limit(exp(s["x"]))
