@@ -234,7 +234,8 @@ def of_items(objective, batch):
             yield Fault(f"{array}[{item.sequence.index}] is not in [0, 1]", array)
     for g in sorted(set(batch["group"])) if drawn else ():
         if sum(item.sequence.group == g for item in items) < a["pass_k"]:
-            yield Fault(f"group {g} has fewer than advantage.pass_k {'steps' if stepwise else 'responses'}", "advantage.pass_k", "batch.group")
+            kind = "steps" if stepwise else "responses"
+            yield Fault(f"group {g} has fewer than advantage.pass_k {kind}", "advantage.pass_k", "batch.group")
 
 
 def of_rewards(objective, batch):
