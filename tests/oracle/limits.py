@@ -195,6 +195,11 @@ def exp(x):
     return Growth({(rate, 0): value}) if rate else value
 
 
+def antilog(x):
+    """e^x of a number; an infinity where reals.py has no number so large"""
+    return exp(x) if x < 2 ** 29 else mpf("inf")
+
+
 def log(x):
     """Logarithm of a number above 0. Only the term that grows fastest matters."""
     if not isinstance(x, Growth):

@@ -2,7 +2,7 @@
 
 from autodiff import Var, added, clamp, exp, maximum, minimum, sg, sigmoid, size, softplus, square, value
 from axes.choice import ABOVE_0, AT_LEAST_0, Table, one_of, only, rule
-from limits import ONE, ZERO, bound, is_infinite, less, limit, log, sign, sqrt
+from limits import ONE, ZERO, antilog, bound, is_infinite, less, limit, log, sign, sqrt
 from reals import mpf
 
 KIND, BOUNDS = Table("surrogate", "kind"), Table("surrogate", "bounds")
@@ -31,11 +31,6 @@ def probability(s):
     low = mpf(1) / 2 + sqrt(max(1 - 4 * mpf(s["eps_low"]) / p, ZERO)) / 2
     high = mpf(1) / 2 + sqrt(1 + 4 * mpf(s["eps_high"]) / p) / 2
     return low, min(high, cap)
-
-
-def antilog(x):
-    """e^x; an infinity, which no ratio reaches, where reals.py has no such number"""
-    return exp(x) if x < 2 ** 29 else mpf("inf")
 
 
 def stretch(s):
