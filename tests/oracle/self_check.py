@@ -57,7 +57,8 @@ STEP = mpf(10) ** -18
 # cases with the policy exactly at a kink: the answer is the derivative of one side
 KINKS = ("on-policy", "extreme-50", "choices-ratio-clamp", "choices-ratio-level_clamp", "choices-ratio-unit_clamp", "clipped_mean",
          "choices-ratio-token_clip", "choices-ratio-pool",
-         "-bound", "choices-together", "scores-position", "scores-lost-s", "ref-clamp", "-clamped", "both-clamps", "-value", "penalty-abs", "regression-level")
+         "-bound", "choices-together",
+         "scores-position", "scores-lost-s", "ref-clamp", "-clamped", "both-clamps", "-value", "penalty-abs", "regression-level")
 NOWHERE = ("regression-level-0",)  # equal scores without an epsilon have no derivative; 0 is the convention
 
 
