@@ -4421,10 +4421,10 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
     /* tilted_cross_entropy: both softmaxes are of sums or means of log-probabilities, not of log-ratios */
     GRPO_WITH_(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TILTED_CROSS_ENTROPY), ratio.behaviour, GRPO_IS_(GRPO_BEHAVIOUR_NONE)),
     GRPO_WITH_(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TILTED_CROSS_ENTROPY), ratio.level, GRPO_MEANS_),
-    GRPO_WITH_(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_PROBABILITY), ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
     GRPO_WITH_(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_QUADRATIC_PROBABILITY), ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
-    GRPO_WITH_(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_EXTERNAL), surrogate.kind, GRPO_CLIPS_),
-    GRPO_WITH_(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_EXTERNAL), ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
+    GRPO_WITH_(surrogate.bounds, GRPO_ISNT_(GRPO_BOUNDS_FIXED), surrogate.kind, GRPO_CLIPS_),
+    GRPO_WITH_(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_PROBABILITY) | GRPO_IS_(GRPO_BOUNDS_EXTERNAL),
+               ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
     GRPO_WITH_(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_POSITION), surrogate.kind, GRPO_CLIPS_ & GRPO_ISNT_(GRPO_SURROGATE_GPPO)),
     GRPO_WITH_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_reference, GRPO_IS_(GRPO_KL_REFERENCE_REF)),
     GRPO_WITH_(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_gradient, GRPO_IS_(GRPO_KL_GRADIENT_EXACT)),

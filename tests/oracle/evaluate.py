@@ -10,7 +10,7 @@ from axes import aggregation, factors, group, off_policy, own_divisor, penalty, 
 from axes import report as report_axis
 from axes.allowed import check_loss
 from axes.surrogate import surrogate
-from limits import Growth, ONE, ZERO, Undefined, certain, grows, magnitude, number, over, rounded_up, settle, to_double
+from limits import Growth, ONE, ZERO, Undefined, certain, grows, magnitude, number, of_one_sign, over, rounded_up, settle, to_double
 from reals import mpf
 
 
@@ -86,11 +86,11 @@ class Entry:
 
     def term(self, measure=value):
         """x without any coefficient; with measure = size its size."""
-        return sum((measure(x) for x, _ in self), ZERO)
+        return sum(of_one_sign([measure(x) for x, _ in self]), ZERO)
 
     def penalty(self, measure=value):
         """The penalties in the loss; with measure = size their size."""
-        return sum((c * measure(x) for x, c in self.paid), ZERO)
+        return sum(of_one_sign([c * measure(x) for x, c in self.paid]), ZERO)
 
     def place(self):
         return self.token.sequence.index, self.token.t
@@ -176,7 +176,7 @@ def given_or_computed_advantages(objective, batch):
 
 
 def total(entries):
-    return sum((c * value(x) for e in entries for x, c in e), ZERO)
+    return sum(of_one_sign([c * value(x) for e in entries for x, c in e]), ZERO)
 
 
 def roots(entries, terms):
@@ -205,7 +205,7 @@ def outputs(objective, batch):
         slope, slope_size = slopes()
         return {place: (slope.get(x, ZERO), slope_size.get(x, ZERO)) for place, x in variables}
 
-    yield "loss", lambda: {(): (total(entries) + own_divisor.paid(terms), sum((c * size(x) for x, c in seeds), ZERO))}
+    yield "loss", lambda: {(): (sum(of_one_sign([total(entries), own_divisor.paid(terms)])), sum((c * size(x) for x, c in seeds), ZERO))}
     yield "term", lambda: {e.place(): (e.term(), e.term(size)) for e in entries}
     yield "dlogp", lambda: by((e.place(), e.token.l) for e in entries)
     if objective["penalty"]["entropy_coef"] != 0:

@@ -144,6 +144,13 @@ def is_infinite(x):
     return bool(reals.isinf(limit(x)))
 
 
+def of_one_sign(terms):
+    """The terms of a loss; infinite ones of both signs have no sum."""
+    if len({sign(x) for x in terms if isinstance(x, Growth) and is_infinite(x)}) > 1:
+        raise Undefined("infinities of both signs in one sum")
+    return terms
+
+
 def finite_part(x):
     """The term without K."""
     return terms_of(x).get((ZERO, 0), ZERO)
@@ -155,7 +162,7 @@ near_misses = []
 
 
 def less(a, b):
-    """a < b for all sufficiently large K. Nearly equal values are recorded in near_misses: no vector may depend on such a comparison."""
+    """a < b in the limit K -> infinity. Nearly equal values are recorded in near_misses: no vector may depend on such a comparison."""
     for x, y, way in ((a, b, -1), (b, a, 1)):
         if magnitude(y) is None and not isinstance(y, Growth) and reals.isinf(y):
             return sign(y) * way < 0
@@ -163,7 +170,7 @@ def less(a, b):
     if not isinstance(difference, Growth) and difference != 0 and not isinstance(a, Growth):
         if not (far_above(difference, a, 18) and far_above(difference, b, 18)) and abs(difference) < NEAR * max(abs(a), abs(b)):
             near_misses.append((a, b))
-    return sign(difference) < 0
+    return sign(difference if is_infinite(difference) else limit(difference)) < 0  # e^(-K) is 0 here
 
 
 def equal(a, b):
@@ -186,6 +193,11 @@ def exp(x):
     rate = x.terms.get((ZERO, 1), ZERO)
     value = reals.exp(x.terms.get((ZERO, 0), ZERO))
     return Growth({(rate, 0): value}) if rate else value
+
+
+def antilog(x):
+    """e^x of a number; an infinity where reals.py has no number so large"""
+    return exp(x) if x < 2 ** 29 else mpf("inf")
 
 
 def log(x):

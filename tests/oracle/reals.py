@@ -25,6 +25,7 @@ class Precision:
 mp = Precision()
 mp.dps = 60
 gmpy2.get_context().trap_divzero = True  # x / 0 is an error, as in Python
+gmpy2.get_context().trap_overflow = True  # so is a number of 2^(2^30) and more
 
 inf = mpf("inf")
 

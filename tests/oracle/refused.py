@@ -4,9 +4,11 @@ From the domains and the rules of axes/, the arrays that an objective reads, and
 import math
 
 import scenarios
+from axes import advantage, steps
 from axes.allowed import RULES
 from axes.choice import within
 from axes.fields import FIELDS, default
+from evaluate import Batch
 
 SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 DOMAINS = {"count": {"minimum": 0}, "fraction": {"minimum": 0, "maximum": 1}, "not_negative": {"minimum": 0}, "bound": {},
@@ -81,22 +83,37 @@ def is_one_of(axis, field, *names):
     return lambda o: o[axis][field] in names
 
 
-def clips_dual(*kinds):
-    return lambda o: o["surrogate"]["kind"] in kinds and o["surrogate"]["bounds"] == "fixed"
+def is_not(axis, field, name):
+    return lambda o: o[axis][field] != name
+
+
+def clips_dual(o):
+    s = o["surrogate"]
+    return (s["kind"] == "dual_clip" and s["bounds"] != "position" or s["kind"] == "unbounded_positive"
+            or s["kind"] == "gppo" and s["clip_dual"] != 0)
 
 
 PAGES = [
     (is_one_of("reward", "overlong", "soft", "linear"), ("reward.overlong_cache", "reward.overlong_max"), lambda x, y: x <= y,
      "reward.overlong_cache is above reward.overlong_max"),
-    (clips_dual("dual_clip"), ("surrogate.clip_dual", "surrogate.eps_high"), lambda c, e: c > 1 + e,
+    (clips_dual, ("surrogate.clip_dual", "surrogate.eps_high"), lambda c, e: c > 1 + e,
      "surrogate.clip_dual does not exceed 1 + surrogate.eps_high"),
     divisor("aggregation", "constant", is_one_of("aggregation", "kind", "constant", "seq_mean_constant")),
-    divisor("surrogate", "tau_pos", is_one_of("surrogate", "kind", "sapo")),
-    divisor("surrogate", "tau_neg", is_one_of("surrogate", "kind", "sapo")),
+    *[(is_one_of("surrogate", "kind", "aspo"), (name,), lambda x: x == 0 or x > 1, f"{name} is neither 0 nor above 1")
+      for name in ("surrogate.clip_dual", "surrogate.clip_dual_pos")],
+    divisor("surrogate", "tau_pos", is_one_of("surrogate", "kind", "sapo", "sapo_detached")),
+    divisor("surrogate", "tau_neg", is_one_of("surrogate", "kind", "sapo", "sapo_detached")),
+    divisor("weight", "fipo_half_life", is_not("weight", "fipo", "none")),
+    crossed("weight", "fipo_low", "fipo_high", is_not("weight", "fipo", "none")),
+    crossed("weight", "fipo_safe_low", "fipo_safe_high", is_not("weight", "fipo", "none")),
+    crossed("reward", "map_low", "map_high", is_not("reward", "map", "none")),
+    crossed("weight", "rollout_rs_low", "rollout_rs_high", is_not("weight", "rollout_rs", "none")),
+    (is_one_of("weight", "rollout_rs", "ratio"), ("weight.rollout_rs_low",), lambda x: x >= 0, "weight.rollout_rs_low is negative"),
     crossed("ratio", "clamp_low", "clamp_high", lambda o: True),
     crossed("ratio", "level_clamp_low", "level_clamp_high", lambda o: True),
     crossed("advantage", "clamp_low", "clamp_high", lambda o: True),
-    crossed("surrogate", "weight_min", "weight_max", is_one_of("surrogate", "kind", "cispo", "topr", "masked_weight")),
+    crossed("surrogate", "weight_min", "weight_max", is_one_of("surrogate", "kind", "cispo", "topr", "masked_weight", "dispo")),
+    crossed("surrogate", "weight_min_neg", "weight_max_neg", is_one_of("surrogate", "kind", "dispo")),
     crossed("weight", "rollout_is_low", "rollout_is_high", is_one_of("weight", "rollout_is", "truncate", "mask", "reject")),
 ]
 
@@ -151,20 +168,34 @@ def of_shape(batch, key):
 
 # ---- the elements of the arrays
 
-OPTIONAL = {"truncated", "excluded", "reward_weight", "segment_end", "selected", "kl_mask", "nll_mask", "marked", "shaping_mask"}
+def optional(objective):
+    """Arrays that may be missing where they are read: they then exclude and truncate nothing, and all weights are 1."""
+    asked = objective["weight"]["truncated"] == "mask" or objective["reward"]["truncated"] == "scale"
+    return {"excluded", "reward_weight"} | (set() if asked else {"truncated"})
+
+
+def finite(objective, given):
+    """Log-probabilities that the advantages add to others: they may not be -inf."""
+    a = objective["advantage"]
+    if given:
+        return set()
+    teacher = {"logp_teacher", "logp_old"} if a["teacher_coef"] or a["teacher_share"] else set()
+    return teacher | ({"logp_rollout", "logp_ref"} if a["kl_centred_coef"] else set())
+
+
 MINUS_INFINITE = {"logp", "logp_old", "logp_ref", "logp_rollout", "logp_teacher"}
 BETWEEN = {"eps_low": (0, 1), "eps_high": (0, math.inf), "external_weight": (0, math.inf),
            "divergence_ref": (0, math.inf), "divergence_old": (0, math.inf)}
 
 
-def unfit(key, place, x):
+def unfit(key, place, x, is_finite):
     x, (low, high) = number_of(x), BETWEEN.get(key, (-math.inf, math.inf))
     if math.isfinite(x) and low <= x <= high:
         return None
     name = f"batch.{key}" + "".join(f"[{k}]" for k in place)
     if math.isnan(x):
         return Fault(f"{name} is NaN", f"batch.{key}")
-    if x == -math.inf and key in MINUS_INFINITE:
+    if x == -math.inf and key in MINUS_INFINITE and not is_finite:
         return None
     return Fault(f"{name} is {'infinite' if math.isinf(x) else 'out of its domain'}", f"batch.{key}")
 
@@ -182,26 +213,46 @@ def numbers_of(batch, key):
                 yield (i, t), y
 
 
+def of_dual(objective, batch):
+    """With the token's own bounds the dual clip must be above the upper one."""
+    s = objective["surrogate"]
+    for (i, t), x in numbers_of(batch, "eps_high") if clips_dual(objective) and s["bounds"] == "external" else ():
+        if not number_of(s["clip_dual"]) > 1 + number_of(x):
+            yield Fault(f"surrogate.clip_dual does not exceed 1 + batch.eps_high[{i}][{t}]", "surrogate.clip_dual", "batch.eps_high")
+
+
+def of_items(objective, batch):
+    a = objective["advantage"]
+    drawn = a["transform"] == "pass_at_k" or a["transform"].startswith("pkpo")
+    if a["scale"] != "beta" and not drawn:
+        return
+    stepwise = a["credit"] in steps.CREDITS
+    items = (steps.steps if stepwise else advantage.responses)(a, objective["reward"], Batch(batch))
+    array = "batch.step_reward" if stepwise and a["step_value"] != "response" else "batch.reward"
+    for item in items:
+        if a["scale"] == "beta" and not 0 <= item.worth.value <= 1:
+            yield Fault(f"{array}[{item.sequence.index}] is not in [0, 1]", array)
+    for g in sorted(set(batch["group"])) if drawn else ():
+        if sum(item.sequence.group == g for item in items) < a["pass_k"]:
+            kind = "steps" if stepwise else "responses"
+            yield Fault(f"group {g} has fewer than advantage.pass_k {kind}", "advantage.pass_k", "batch.group")
+
+
 def of_rewards(objective, batch):
     """Conditions of single choices on rewards (vectors/objective/advantage.md, reward.md)."""
-    a = objective["advantage"]
-    for i, r in enumerate(batch.get("reward", ())):
-        if a["scale"] == "beta" and not 0 <= number_of(r) <= 1:
-            yield Fault(f"batch.reward[{i}] is not in [0, 1]", "batch.reward")
-    drawn = a["credit"] == "outcome" and (a["transform"] == "pass_at_k" or a["transform"].startswith("pkpo"))
-    for g in set(batch["group"]) if drawn else ():
-        if batch["group"].count(g) < a["pass_k"]:
-            yield Fault(f"group {g} has fewer than advantage.pass_k responses", "advantage.pass_k", "batch.group")
-    if objective["reward"]["kl"] != "none":
+    infinite = False
+    if objective["reward"]["kl"] != "none" and objective["reward"]["kl_coef"] != 0:
         old, ref = dict(numbers_of(batch, "logp_old")), dict(numbers_of(batch, "logp_ref"))
         for place in (p for p in old if (old[p] == "-Infinity") != (ref[p] == "-Infinity")):
-            key = "logp_old" if old[place] == "-Infinity" else "logp_ref"
+            infinite, key = True, "logp_old" if old[place] == "-Infinity" else "logp_ref"
             yield Fault(f"reward.kl is infinite where batch.{key}[{place[0]}][{place[1]}] is", f"batch.{key}", "reward.kl")
+    if not infinite:
+        yield from of_items(objective, batch)
 
 
-def shapes_of(batch, read):
+def shapes_of(batch, read, may_lack):
     for key in scenarios.ORDER:
-        if key in read and key not in batch and key not in OPTIONAL:
+        if key in read - may_lack and key not in batch:
             yield Fault(f"batch.{key} is missing", f"batch.{key}")
         if key in batch and key in read | {"mask"}:
             yield of_shape(batch, key)
@@ -209,11 +260,13 @@ def shapes_of(batch, read):
 
 def of_batch(objective, batch):
     read = scenarios.reads(objective, "advantage" in batch) | ({"advantage"} & set(batch))
-    wrong = list(of_groups(batch)) or [f for f in shapes_of(batch, read) if f]
+    wrong = list(of_groups(batch)) or [f for f in shapes_of(batch, read, optional(objective)) if f]
     yield from wrong
     for key in scenarios.ORDER if not wrong else ():
         if key in batch and key in read - {"state", "token_id"}:
-            yield from (unfit(key, place, x) for place, x in numbers_of(batch, key) if not isinstance(x, bool))
+            is_finite = key in finite(objective, "advantage" in batch)
+            yield from (unfit(key, place, x, is_finite) for place, x in numbers_of(batch, key) if not isinstance(x, bool))
+            yield from of_dual(objective, batch) if key == "eps_high" else ()
 
 
 def of_input(objective, batch):

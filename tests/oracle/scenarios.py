@@ -131,8 +131,10 @@ def read_by_own_terms(penalty):
 
 
 def names_segments(o):
-    return any("segment_" in name for name in (o["ratio"]["level"], o["weight"]["rollout_is_level"], o["weight"]["rollout_rs_level"],
-                                               o["aggregation"]["kind"]))
+    weight = o["weight"]
+    names = [o["aggregation"]["kind"], *([o["ratio"]["level"]] if needs_ratio(o) else [])]
+    names += [weight[f"{field}_level"] for field in ("rollout_is", "rollout_rs") if weight[field] != "none"]
+    return any("segment_" in name for name in names)
 
 
 def read_by_loss(o):

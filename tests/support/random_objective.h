@@ -80,8 +80,9 @@ static inline double random_choice(rng *r, const grpo_field *f) {
     static const char *const seldom[] = { "weight.trust", "weight.off_policy_mask", "weight.selected", "weight.rollout_rs",
         "surrogate.bounds", "advantage.step_group", "advantage.excluded", "advantage.step_discount",
         "advantage.samples" };
+    const int percent = strcmp(f->path, "surrogate.bounds") ? 70 : 90;       /* most of these go with three surrogates only */
     size_t k;
-    for (k = 0; k < sizeof seldom / sizeof *seldom; k++) if (!strcmp(f->path, seldom[k]) && rng_chance(r, 70)) return 0;
+    for (k = 0; k < sizeof seldom / sizeof *seldom; k++) if (!strcmp(f->path, seldom[k]) && rng_chance(r, percent)) return 0;
     return (double)rng_below(r, f->n_choices);
 }
 

@@ -98,13 +98,13 @@ def ratio(c, d, left, A, seq, T, n):  # y of each token, and the derivative of y
 def contrastive(c, A, y, at, group, C):  # F of responses by their first tokens `at`, and sum_i C_i dF_i/dy of each
     tau, F, slope = c["contrast_temperature"], *np.zeros((2, len(at)), y.dtype)
     for g in np.unique(group):
-        plus, minus = np.flatnonzero((group == g) & (A[at] > 0)), np.flatnonzero((group == g) & (A[at] <= 0))
-        for i in plus if len(minus) else []:
-            gap = (y[at[minus]] - y[at[i]] + y.dtype.type(c["contrast_margin"])) / y.dtype.type(tau)
+        plus, rest = np.flatnonzero((group == g) & (A[at] > 0)), np.flatnonzero((group == g) & (A[at] <= 0))
+        for i in plus if len(rest) else []:
+            gap = (minus(y[at[rest]], y[at[i]]) + y.dtype.type(c["contrast_margin"])) / y.dtype.type(tau)
             top = max(gap.max(), 0)
             e, own = (np.isinf(gap) * 1, 0) if np.isinf(top) else (np.exp(gap - top), np.exp(-top))
             F[i] = tau / len(plus) * (top + (np.log1p(e.sum()) if top == 0 else np.log(own + e.sum())))
-            slope[minus] += C[i] / len(plus) * e / (own + e.sum())
+            slope[rest] += C[i] / len(plus) * e / (own + e.sum())
             slope[i] -= C[i] / len(plus) * e.sum() / (own + e.sum())
     return F, slope
 

@@ -306,7 +306,7 @@ def itemised(choice, reward, batch):
 def tail(choice, batch):
     """The last tokens of truncated responses: T-PPO (2506.15050), code, trains on them only with the next window."""
     n = choice["truncated_tail"]
-    return {t for s in batch.sequences if s.truncated and n for t in s.unmasked[-n:]}
+    return {t for s in batch.sequences if s.truncated and n for t in s.unmasked[-int(n):]}
 
 
 def over_tokens(choice, advantages):

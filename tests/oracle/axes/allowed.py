@@ -8,6 +8,8 @@ class Misfit(ValueError):
 
 
 FRACTION = {**AT_LEAST_0, "maximum": 1}
+POWER = {"minimum": -16, "maximum": 16}
+OF_BATCH = ("batch_std", "batch_centred_std", "beta")
 
 # ---- reward
 
@@ -16,6 +18,12 @@ rule("reward", "overlong", ("soft", "linear"), {"overlong_max": ABOVE_0, "overlo
 rule("reward", "length", ("cosine",), {"length_max": ABOVE_0})
 
 # ---- advantage
+
+def whitened_once(o):
+    """The mean of `token_whiten` takes the place of the batch's, if it is of the same items."""
+    a = o["advantage"]
+    return a["scale"] != "token_whiten" or a["credit"] == "outcome" and a["reweight"] not in ("difficulty", "length_power", "focal")
+
 
 NONE = only("none")
 PLAIN_ITEMS = {"transform": NONE, "reweight": NONE, "batch_norm": NONE}
@@ -33,22 +41,25 @@ rule("advantage", "step_group", ("state", "index", "history"), SMALL_POOLS)
 rule("advantage", "samples", ("steps",), {
     **SMALL_POOLS, "baseline": one_of("none", "group_mean"), "credit": one_of("outcome", "episode_step"), "rewards": only("one"),
     "excluded": NONE})
-rule("advantage", "step_group", ("history",), {"history_length": AT_LEAST_1})
+rule("advantage", "step_group", ("history",), {"history_length": AT_LEAST_1, "history_power": POWER})
 rule("advantage", "step_discount", ("steps",), {"credit": only("step")})
 rule("advantage", "credit", ("step_gae",), {"bootstrap": only("zero")})
 rule("advantage", "excluded", ("zero", "anchor", "own"), {**SMALL_POOLS, "rewards": only("one"), "credit": only("outcome")})
 rule("advantage", "credit", ("prefix_tree",), SMALL_POOLS)
-rule("advantage", "credit", ("episode_step",), PLAIN_ITEMS)
+rule("advantage", "credit", ("episode_step",), {**PLAIN_ITEMS, "baseline": but("batch_mean"), "scale": {"not": one_of(*OF_BATCH)}})
 rule("advantage", "credit", ("entropy_share",), {
     **PLAIN_ITEMS, "baseline": NONE, "baseline_shift": only(0), "scale": NONE, "entropy_share_eps": ABOVE_0})
 rule("advantage", "truncated_tail", AT_LEAST_1, {"credit": one_of("return", "gae", "step_gae")})
 rule("advantage", "reweight", ("exponential",), {"reweight_temperature": but(0)})
 rule("advantage", "reweight", ("focal",), {"focal_gamma": AT_LEAST_0},
-     lambda o: o["advantage"]["focal_reward_high"] > o["advantage"]["focal_reward_low"],
+     lambda o: bound(o["advantage"]["focal_reward_high"]) > bound(o["advantage"]["focal_reward_low"]),
      {"anyOf": [{"required": ["focal_reward_high"]}, {"required": ["focal_reward_low"]}]})
-rule("advantage", "reweight", ("length_power",), {"credit": one_of("outcome", "return", "gae")})
+rule("advantage", "reweight", ("length_power",), {"length_power": POWER,
+     "credit": one_of("outcome", "return", "gae", "entropy_share", "prefix_tree")})
 rule("advantage", "transform", ("pass_at_k", "pkpo_maxrl", "pkpo_max", "pkpo_gain", "pkpo_loo"), {"pass_k": AT_LEAST_1})
 rule("advantage", "scale", ("kalman_std",), {"baseline": only("kalman")})
+rule("advantage", "scale", ("beta",), {"transform": NONE})
+rule("advantage", "baseline", ("batch_mean",), also=whitened_once)
 rule("advantage", "scale", ("constant",), {"scale_divisor": ABOVE_0})
 rule("advantage", "entropy", ("bonus",), {"entropy_kappa": ABOVE_0})
 rule("advantage", "entropy", ("zero_variance",), {"credit": only("outcome")})

@@ -6,11 +6,11 @@ y: the scores s of the group's active responses (their unit log-ratios, or ratio
 import reals
 from autodiff import Var, added, exp, largest_place, linear, log_sum_exp, nonlinear, sg, size, sized, softplus, square, summed, value
 from axes.choice import ABOVE_0, AT_LEAST_0, Table, one_of, only
-from limits import NEAR, ONE, ZERO, Undefined, fastest, grows, is_infinite, less, limit, log, near_misses, settle, sign, sqrt
+from limits import Growth, K, NEAR, ONE, ZERO, Undefined, fastest, grows, is_infinite, less, limit, log, near_misses, settle, sign, sqrt
 from reals import mpf
 
 OF_RESPONSE = ("sequence_mean", "sequence_sum", "sequence_clipped_mean", "sequence_mean_ratio", "sequence_power_mean")
-KIND = Table("surrogate", "kind", beside={"ratio.level": one_of(*OF_RESPONSE)})
+KIND = Table("surrogate", "kind", beside={"ratio.level": one_of(*OF_RESPONSE), "ratio.interpolate": only("none")})
 
 
 def score(ys):
@@ -18,6 +18,14 @@ def score(ys):
     if all(y is ys[0] for y in ys):
         return ys[0]
     return sized(sg(ys[0]) + linear([(y - sg(y), ONE) for y in ys]), size(ys[0]))
+
+
+def of_one_k(y):
+    """An infinite score is K or -K, whatever its finite part and however many of its tokens are infinite."""
+    if not isinstance(value(y), Growth):
+        return y
+    one = K * sign(value(y))
+    return Var(one, y.parents, size(y)) if isinstance(y, Var) else one
 
 
 def ratio(y):
@@ -205,16 +213,21 @@ def softmax_mse(s, y, a, z, lengths):
                    lambda p, u: (p - u) * (p - u) + 2 * abs(p - u) * (p + u))
 
 
+def log_of_share(x, q):
+    """log(x/q), 0 where the two differ by rounding alone"""
+    return log(x / q) if sign(settle(limit(x) - q, q)) else ZERO
+
+
 def divergence(p, u):
     """p log(p/q) and u log(u/q), q = (p + u)/2, as numbers"""
     q = limit(p + u) / 2
-    return p * log(p / q), u * log(u / q)
+    return p * log_of_share(p, q), u * log_of_share(u, q)
 
 
 def half_divergence(p, u):
     """A response's term of the Jensen-Shannon divergence; its derivative log(u/q)/2 has an error of p/(p + u)/2 from that of u"""
     q = limit(p + u.value) / 2
-    slope = log(u.value / q) / 2
+    slope = log_of_share(u.value, q) / 2
     return Var(sum(divergence(p, u.value)) / 2, [(u, slope, abs(slope) + p / (4 * q))])
 
 
@@ -352,7 +365,7 @@ def values(choice, responses, log_partition, unit=None):
     found = {}
     for g in sorted({sequence.group for sequence, _, _ in responses}):
         members = [r for r in responses if r[0].group == g]
-        y = [SCORE[choice["group_score"]](score(ys)) for _, _, ys in members]
+        y = [SCORE[choice["group_score"]](of_one_k(score(ys))) for _, _, ys in members]
         a = [tokens[0].advantage for _, tokens, _ in members]
         z = log_partition[g] if choice["kind"] == "trajectory_balance" else None
         lengths = [len(tokens) for _, tokens, _ in members]

@@ -2,8 +2,8 @@
 
 from autodiff import Var, linear, nonlinear, sg, sigmoid, softplus, value
 from axes import weight
-from axes.group import better, farthest, pair
-from limits import ONE, ZERO, exp, is_infinite, sign
+from axes.group import better, farthest, of_one_k, pair
+from limits import ONE, ZERO, exp, is_infinite, of_one_sign, sign
 from reals import mpf
 
 
@@ -96,7 +96,7 @@ SCORE = {"ref": lambda t: t.l - t.f, "reference_free": lambda t: t.l}
 
 
 def mean_score(choice, tokens):
-    return linear([(SCORE[choice["preference_score"]](t), ONE) for t in tokens]) / len(tokens)
+    return of_one_k(linear([(SCORE[choice["preference_score"]](t), ONE) for t in tokens]) / len(tokens))
 
 
 def ranked_pairs(choice, responses):
@@ -139,4 +139,4 @@ def terms(objective, batch):
 
 def paid(terms, measure=value):
     """The sum of the penalties; with measure = size, of their sizes."""
-    return sum((measure(term.x) for term in terms), ZERO)
+    return sum(of_one_sign([measure(term.x) for term in terms]), ZERO)

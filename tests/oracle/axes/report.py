@@ -6,7 +6,7 @@ from axes import own_divisor
 from axes import ratio as ratio_axis
 from axes.choice import about
 from axes.surrogate import at, clip_sides
-from limits import ONE, ZERO, exp, finite_part, is_infinite, less, limit, sign
+from limits import ONE, ZERO, exp, finite_part, is_infinite, less, limit, of_one_sign, sign
 from reals import mpf
 
 COUNTS = ("tokens", "sequences", "groups", "masked_tokens", "rejected_tokens", "degenerate_groups")
@@ -104,10 +104,10 @@ def report(objective, batch, entries, rejected):
     n = len(entries)
     tokens = [e.token for e in entries]
     out = {}
-    out["policy_loss"] = (sum((e.c * value(e.policy) for e in entries), ZERO),
+    out["policy_loss"] = (sum(of_one_sign([e.c * value(e.policy) for e in entries]), ZERO),
                           sum((e.c * size(e.policy) for e in entries), ZERO))
     terms = own_divisor.terms(objective, batch)
-    out["penalty_loss"] = (sum((e.penalty() for e in entries), ZERO) + own_divisor.paid(terms),
+    out["penalty_loss"] = (sum(of_one_sign([*(e.penalty() for e in entries), own_divisor.paid(terms)]), ZERO),
                            sum((e.penalty(size) for e in entries), ZERO) + own_divisor.paid(terms, size))
     out["tokens"] = n
     out["sequences"] = len({t.sequence.index for t in tokens})

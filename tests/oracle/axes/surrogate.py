@@ -1,8 +1,8 @@
 """Surrogate: the loss of a ratio and an advantage, for A != 0 (`squared` and `logistic` also for A = 0)."""
 
 from autodiff import Var, added, clamp, exp, maximum, minimum, sg, sigmoid, size, softplus, square, value
-from axes.choice import ABOVE_0, AT_LEAST_0, Table, one_of, only
-from limits import ONE, ZERO, bound, is_infinite, less, limit, log, sign, sqrt
+from axes.choice import ABOVE_0, AT_LEAST_0, Table, one_of, only, rule
+from limits import ONE, ZERO, antilog, bound, is_infinite, less, limit, log, sign, sqrt
 from reals import mpf
 
 KIND, BOUNDS = Table("surrogate", "kind"), Table("surrogate", "bounds")
@@ -13,6 +13,12 @@ KIND, BOUNDS = Table("surrogate", "kind"), Table("surrogate", "bounds")
 @BOUNDS.choice()
 def fixed(s):
     return 1 - bound(s["eps_low"]), 1 + bound(s["eps_high"])
+
+
+OF_ONE_TOKEN = {"kind": one_of("ppo_clip", "dual_clip", "gppo"), "ratio.level": only("token")}
+
+
+rule("surrogate", "bounds", ("probability",), OF_ONE_TOKEN, computed=True)
 
 
 @BOUNDS.choice()
@@ -33,19 +39,17 @@ def stretch(s):
 
 
 def log_dual_is_outside(o):
-    return o["surrogate"]["kind"] == "ppo_clip" or o["surrogate"]["log_clip_dual"] >= o["surrogate"]["log_high"]
+    return o["surrogate"]["kind"] == "ppo_clip" or bound(o["surrogate"]["log_clip_dual"]) >= bound(o["surrogate"]["log_high"])
 
 
-@BOUNDS.choice(beside={"kind": one_of("ppo_clip", "dual_clip"), "eps_low": only(0), "eps_high": only(0), "clip_dual": only(0),
-                        "log_low": AT_LEAST_0, "log_high": AT_LEAST_0, "log_clip_dual": AT_LEAST_0,
+@BOUNDS.choice(beside={"kind": one_of("ppo_clip", "dual_clip"), "log_low": AT_LEAST_0, "log_high": AT_LEAST_0, "log_clip_dual": AT_LEAST_0,
                         "position_power": {"minimum": -16, "maximum": 16}}, also=log_dual_is_outside)
 def position(s):
     # CTPO (2605.07331), official code: log w within [-low n_t^p, high n_t^p]
-    return exp(-mpf(s["log_low"]) * stretch(s)), exp(mpf(s["log_high"]) * stretch(s))
+    return antilog(-mpf(s["log_low"]) * stretch(s)), antilog(mpf(s["log_high"]) * stretch(s))
 
 
-@BOUNDS.choice(reads=("eps_low", "eps_high"), beside={"kind": one_of("ppo_clip", "dual_clip", "gppo"), "eps_low": only(0),
-                                                         "eps_high": only(0), "ratio.level": only("token")})
+@BOUNDS.choice(reads=("eps_low", "eps_high"), beside=OF_ONE_TOKEN)
 def external(s):
     return 1 - s["clip_low"], 1 + s["clip_high"]
 
@@ -56,7 +60,7 @@ def bounds(s):
 
 
 def dual_bound(s):
-    return exp(mpf(s["log_clip_dual"]) * stretch(s)) if s["bounds"] == "position" else mpf(s["clip_dual"])
+    return antilog(mpf(s["log_clip_dual"]) * stretch(s)) if s["bounds"] == "position" else mpf(s["clip_dual"])
 
 
 OF_TOKEN = ("position", "shaping_mask", "clip_low", "clip_high")
@@ -144,7 +148,10 @@ def clipped_weight(s, w):
     return clamp(w, bound(s["weight_min"]), bound(s["weight_max"]))
 
 
-@KIND.choice(sides=weight_sides)
+RANGE = {"weight_min": AT_LEAST_0}
+
+
+@KIND.choice(sides=weight_sides, beside=RANGE)
 def cispo(s, a, w, y, l):
     # MiniMax-M1 (2506.13585) eqs. 4-5
     return -a * sg(clipped_weight(s, w)) * l
@@ -218,13 +225,13 @@ def aspo(s, a, w, y, l):
     return -a / (1 + mpf(s["eps_high"])) if high else -a * sg(exp(-value(y))) * one
 
 
-@KIND.choice(sides=topr_sides)
+@KIND.choice(sides=topr_sides, beside=RANGE)
 def topr(s, a, w, y, l):
     # TOPR (2503.14286): weight 1 where A > 0, the clipped ratio where A < 0
     return -sg(clipped_weight(s, w) if sign(a) < 0 else ONE) * a * l
 
 
-@KIND.choice(sides=weight_sides)
+@KIND.choice(sides=weight_sides, beside=RANGE)
 def masked_weight(s, a, w, y, l):
     # MiMo-V2-Flash MOPD (eqs. 5-9): sg[w] inside the band, 0 outside
     weight = sg(ZERO if any(weight_sides(s, a, value(w))) else w)
@@ -253,7 +260,7 @@ def signed_weights(s, a):
     return {**s, "weight_min": s["weight_min_neg"], "weight_max": s["weight_max_neg"]} if sign(a) < 0 else s
 
 
-@KIND.choice(sides=dispo_sides)
+@KIND.choice(sides=dispo_sides, beside={**RANGE, "weight_min_neg": AT_LEAST_0})
 def dispo(s, a, w, y, l):
     # DISPO (2602.00983): CISPO with bounds by the sign of the advantage
     return cispo(signed_weights(s, a), a, w, y, l)

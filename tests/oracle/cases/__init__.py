@@ -24,7 +24,7 @@ FILES = {
     "choices-advantage-success": "in brief", "choices-ratio-power-mean": "in brief", "choices-penalty-preference-pointwise": "in brief",
     "choices-advantage-steps": "in brief", "choices-penalty-aggregation": "in full", "choices-advantage-samples": "in full",
     "choices-divergence": "in full", "choices-surrogate-contrastive": "in full", "choices-trust-region": "in full",
-    "choices-selected": "in full", "choices-alike": "in brief"}
+    "choices-selected": "in full", "choices-alike": "in brief", "choices-together": "none"}
 ORDER = list(FILES)
 # (file, label, comment, base, {axis: {field: value}}, make)
 CASES = [(file, *rest) for file, place, *rest in sorted(table.CASES, key=lambda case: (ORDER.index(case[0]), case[1]))]

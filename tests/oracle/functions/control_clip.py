@@ -27,7 +27,7 @@ def out_of_balance(d, A, low, high, target):
         if A > 0:
             return w if small and high else min(w, high)
         return w if small else max(w, low)
-    pushes = [A[place] * bounded(reals.exp(real(x - unit)), A[place]) for place, x in d.items() if A[place]]
+    pushes = [A[place] * bounded(limits.antilog(real(x - unit)), A[place]) for place, x in d.items() if A[place]]
     P, Q = (sum((abs(x) for x in pushes if (x > 0) == up), ZERO) for up in (True, False))
     return limits.less(P, target * Q)  # false for Q = 0, where P/Q is infinite
 
