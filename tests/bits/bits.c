@@ -1,10 +1,11 @@
-/* bits: prints a hash of all results (advantages, terms, gradients, report) for every row, and for every choice and number of an objective
- * applied to some rows.  Refactoring must change none of them; bits.sh compares them with bits.txt.  It says nothing of correctness. */
+/* bits: prints a hash of all results (advantages, terms, gradients, report) for every row, for every choice and number of an objective
+ * applied to some rows, and for rows with settings that act together only.  Refactoring must change none of them; bits.sh compares
+ * them with bits.txt.  It says nothing of correctness. */
 #include "../support/result_bits.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_TOKENS = 4096, MOST_SEQUENCES = 32, MOST_GROUPS = 8, MOST_SCRATCH = 1 << 16, N_BATCHES = 3, N_REWARDS = 2 };
+enum { MOST_TOKENS = 4096, MOST_SEQUENCES = 32, MOST_GROUPS = 8, MOST_SCRATCH = 1 << 16, N_BATCHES = 3, NEAR = N_BATCHES, N_REWARDS = 2 };
 
 typedef struct {
     grpo_batch batch;
@@ -17,7 +18,7 @@ typedef struct {
     grpo_real baseline[MOST_GROUPS], log_partition[MOST_GROUPS];
 } filled;
 
-static filled all[N_BATCHES];
+static filled all[N_BATCHES + 1];             /* the last: for settings that act together alone */
 
 /* ---- batches: the same numbers for both element types --------------------------------------------------------------------------- */
 
@@ -30,7 +31,12 @@ static uint64_t draw(void) {
     return seed;
 }
 
-static double uniform(double low, double high) { return low + (high - low) * (double)(draw() >> 11) / 9007199254740992.0; }
+/* the same numbers with and without fused multiply-adds */
+static double uniform(double low, double high) {
+    volatile double above = (high - low) * (double)(draw() >> 11) / 9007199254740992.0;
+    return low + above;
+}
+
 static grpo_real real(double low, double high) { return (grpo_real)(float)uniform(low, high); }
 static uint8_t flag(double probability) { return uniform(0, 1) < probability; }
 
@@ -100,6 +106,16 @@ static void fill(filled *f, int number) {
     b->reward = f->reward; b->rewards = f->rewards; b->reward_weight = f->reward_weight; b->truncated = f->truncated;
     b->excluded = f->outside; b->baseline = f->baseline; b->log_partition = f->log_partition; b->external_weight = f->weight;
     b->eps_low = f->clip_low; b->eps_high = f->clip_high; b->divergence_ref = b->divergence_old = f->squares;
+}
+
+/* the second batch again, with old and reference policies that are near at all tokens */
+static void fill_near(void) {
+    filled *f = &all[NEAR];
+    fill(f, 1);
+    for (int64_t t = 0; t < f->batch.n_tokens; t++) {
+        f->logp_old[t] = (grpo_real)(float)((double)f->logp[t] + uniform(-0.05, 0.05));
+        f->logp_ref[t] = (grpo_real)(float)((double)f->logp_old[t] + uniform(-0.0005, 0.0005));
+    }
 }
 
 static grpo_real advantage[MOST_TOKENS], given[MOST_TOKENS], dlogp[MOST_TOKENS], dentropy[MOST_TOKENS], term[MOST_TOKENS],
@@ -177,13 +193,52 @@ static void fields(const char *element) {
     }
 }
 
+/* what neither a row nor a single choice makes act on these batches: "row field=choice field=number ..." */
+static const char *const together[] = {
+    "dapo reward.overlong_max=8 reward.overlong_cache=4",
+    "dapo reward.overlong=linear reward.overlong_max=170 reward.overlong_cache=100 reward.overlong_factor=0.5",
+    "grpo advantage.reweight=exponential advantage.reweight_temperature=0.5",
+    "grpo advantage.transform=pass_at_k advantage.pass_k=2 advantage.baseline=none advantage.scale=none",
+    "grpo advantage.transform=pass_at_k advantage.pass_k=1 advantage.baseline=none advantage.scale=none",
+    "opd advantage.teacher_gamma=0.5",
+    "grpo reward.kl=k3 reward.kl_coef=0.1 advantage.scale=group_mean",
+    "grpo aggregation.kind=constant aggregation.constant=512",
+    "sapo",
+    "sapo surrogate.kind=sapo_detached",
+    "gspo surrogate.kind=softmax_cross_entropy surrogate.beta=2 surrogate.advantage_temperature=0.5 aggregation.kind=group_mean",
+};
+
+/* sets the field of "field=choice" or "field=number" */
+static grpo_status set_field(grpo_objective *objective, char *setting) {
+    char *value = strchr(setting, '='), *end;
+    double number;
+    *value++ = 0;
+    number = strtod(value, &end);
+    return *end ? grpo_objective_choose(objective, setting, value) : grpo_objective_set(objective, setting, number);
+}
+
+static void settings_together(const char *element) {
+    for (size_t n = 0; n < sizeof together / sizeof *together; n++) {
+        grpo_objective objective;
+        char text[200], *word;
+        strcpy(text, together[n]);
+        if (grpo_objective_named(strtok(text, " "), &objective)) abort();
+        while ((word = strtok(NULL, " ")) != NULL) if (set_field(&objective, word)) abort();
+        if (grpo_objective_check(&objective)) abort();
+        printf("%s together %s %016llx\n", element, together[n], 
+            (unsigned long long)hash_of(hash_of_batches(HASH_START, &objective), &objective, &all[NEAR].batch));
+    }
+}
+
 int main(void) {
     const char *element = sizeof(grpo_real) == sizeof(double) ? "double" : "float";
     int n;
     int64_t t;
     for (n = 0; n < N_BATCHES; n++) fill(&all[n], n);
     for (t = 0; t < MOST_TOKENS; t++) given[t] = real(-2, 2);
+    fill_near();
     rows(element);
     fields(element);
+    settings_together(element);
     return 0;
 }
