@@ -1293,8 +1293,10 @@ static int64_t counted_tokens(const grpo_objective *obj, const grpo_batch *b, co
     return st ? -1 : report.tokens;
 }
 
-/* expects no errors and no likely mistakes, except for a batch without tokens or comparisons, which must be reported; returns the number of
- * likely mistakes */
+static int looks_inverted;                 /* batches whose truncated responses are the shorter ones, and look cut by a limit */
+
+/* expects no errors and no likely mistakes, except for a batch without tokens or comparisons, which must be reported, and flags that look
+ * inverted, as random ones may; returns the number of likely mistakes */
 static int check_quiet(const char *what, const grpo_objective *obj, const grpo_batch *b, const grpo_real *advantage,
                        const grpo_totals *totals) {
     grpo_finding finding[GRPO_LINT_MOST];
@@ -1307,6 +1309,7 @@ static int check_quiet(const char *what, const grpo_objective *obj, const grpo_b
         if (finding[k].level == GRPO_LINT_NOTE) continue;
         alarms++;
         if (finding[k].rule == GRPO_LINT_GROUP_OF_ONE && is_all_alone(obj, b)) continue;
+        if (finding[k].rule == GRPO_LINT_SHORT_TRUNCATED) { looks_inverted++; continue; }
         if (finding[k].rule == GRPO_LINT_NONE_COUNT && counted_tokens(obj, b, advantage) <= 0) continue;
         check(finding[k].rule == GRPO_LINT_NO_TOKENS, "%s: %s", what, grpo_finding_message(&finding[k], text, sizeof text));
     }
@@ -1349,9 +1352,11 @@ static void test_file(void *user, const char *name, const case_file *file) {
 
 static void test_vectors(const char *folder) {
     quiet_vectors n = { 0, 0 };
+    looks_inverted = 0;
     check(!case_each_file(folder, test_file, &n), "%s: not all can be read", folder);
     printf("%d batches of the vectors, %d of them called a likely mistake: no token counts\n", (int)n.cases, (int)n.alarms);
     check(n.cases > 2500, "%d cases", (int)n.cases);
+    check(looks_inverted == 0, "in %d batches flags look inverted", looks_inverted);
 }
 
 /* subtracts 1 from log-probabilities, of which random_logps gives some above 0, by less than 1 */
@@ -1452,6 +1457,7 @@ static void test_random_objectives(void) {
         free(A);
     }
     check(evaluated > 2000, "%d were evaluated", evaluated);
+    check(looks_inverted <= evaluated / 1000, "in %d of %d batches random flags look inverted", looks_inverted, evaluated);
     check(moments[2] > 300 && moments[2] > moments[1], "of %d parts whose own advantages differ, %d are found", moments[1] + moments[2],
           moments[2]);
 }

@@ -32,10 +32,17 @@ static int may_move(double l, double v) {
     return 1;
 }
 
+/* Has response i only probabilities above 0?  In a mean over the response an infinite log-probability hides how the others move. */
+static int is_possible(const cJSON *request, int i) {
+    const cJSON *row = cJSON_GetArrayItem(json_get(json_get(request, "batch"), "logp"), i);
+    for (const cJSON *l = row ? row->child : NULL; l; l = l->next) if (!cJSON_IsNumber(l)) return 0;
+    return 1;
+}
+
 static double direction_of(const cJSON *request, int i, int t, const cJSON *logp) {
     const int n = 7 * i + t, sign = n % 3 ? 1 : -1;
     const double v = sign * (16 + 5 * n % 31) / 16.0;
-    return request_active(request, i, t) && cJSON_IsNumber(logp) && may_move(logp->valuedouble, v) ? v : 0;
+    return is_possible(request, i) && request_active(request, i, t) && may_move(logp->valuedouble, v) ? v : 0;
 }
 
 static cJSON *moved(const cJSON *request, double x) {
