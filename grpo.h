@@ -1835,7 +1835,7 @@ static int grpo_needs_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(
 /* the levels that clip the tokens' log-ratios before they are pooled (GMPO) */
 #define GRPO_CLIPS_TOKENS_ (GRPO_IS_(GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN) | GRPO_IS_(GRPO_LEVEL_SEQUENCE_POWER_MEAN))
 
-static int grpo_clips_token_ratios_(const grpo_ratio_axis *a) { return GRPO_AMONG_(a->level, GRPO_CLIPS_TOKENS_); }
+GRPO_FN int grpo_clips_token_ratios_(const grpo_ratio_axis *a) { return GRPO_AMONG_(a->level, GRPO_CLIPS_TOKENS_); }
 /* the bounds of that clip by the sign of A, infinite where there is none */
 GRPO_FN void grpo_token_clip_bounds_(const grpo_ratio_axis *a, double adv, double *least, double *most) {
     *least = grpo_clips_token_ratios_(a) && adv < 0 ? -a->token_clip_low : -HUGE_VAL;
