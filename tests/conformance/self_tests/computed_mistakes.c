@@ -1,5 +1,6 @@
 /* computed_mistakes VECTORS: computed_split.c and computed_rows.c compute for each mistake the answers that the vectors record, in every
- * case that records it; and the sizes that mistakes of the loss are compared by are those of the terms of each number. */
+ * case that records it; forms of one mistake are adjacent; and the sizes that mistakes of the loss are compared by are those of the terms of
+ * each number. */
 #include "../../support/case.h"
 #include "../../support/check.h"
 #include "../runner/computed.h"
@@ -98,8 +99,19 @@ static void check_file(void *user, const char *name, const case_file *file) {
     for (int64_t k = 0; k < file->n_cases; k++) check_case(&file->cases[k]);
 }
 
+/* the forms of a name are adjacent: diagnose.c counts on from the first */
+static void check_adjacent(stage_kind stage) {
+    for (int n = 1; n < computed_count(stage); n++) {
+        const char *name = computed_named(stage, n).name;
+        int first = 0;
+        while (strcmp(computed_named(stage, first).name, name)) first++;
+        for (int k = first; k < n; k++) check(!strcmp(computed_named(stage, k).name, name), "\"%s\" stands in two places", name);
+    }
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) return fputs("usage: computed_mistakes VECTORS\n", stderr), 2;
+    for (int stage = 0; stage < N_STAGES; stage++) check_adjacent((stage_kind)stage);
     check(!case_each_file(argv[1], check_file, NULL), "%s: not all can be read", argv[1]);
     for (size_t k = 0; k < sizeof sources / sizeof *sources; k++) {
         check(sources[k].held >= sources[k].least, "of %s only %ld mistakes were compared", sources[k].what, sources[k].held);
