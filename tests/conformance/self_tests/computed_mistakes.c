@@ -1,6 +1,6 @@
 /* computed_mistakes VECTORS: computed_split.c and computed_rows.c compute for each mistake the answers that the vectors record, in every
- * case that records it; forms of one mistake are adjacent; and the sizes that mistakes of the loss are compared by are those of the terms of
- * each number. */
+ * case that records it; forms of one mistake are adjacent; and the sizes that mistakes of the loss are compared by are those of the terms
+ * of each number. */
 #include "../../support/case.h"
 #include "../../support/check.h"
 #include "../runner/computed.h"
