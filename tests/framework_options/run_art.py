@@ -15,9 +15,8 @@ import numpy as np
 import torch
 
 import sources
-from framework import Drawer, Framework, Refused, holes, regroup
-from options import translate
-from running import answers, torch_batch
+from framework import Drawer, Framework, Refused
+from running import answers, regrouped, torch_batch
 
 PLANTED = ("importance_sampling_level", "average", "ratio.interpolate", "geometric")
 
@@ -26,14 +25,6 @@ def drawer(data):
     numbers = {"epsilon": (0.05, 0.9), "epsilon_high": (0.05, 0.9), "kl_penalty_coef": (0.01, 0.5),
                "truncated_importance_sampling": (0.8, 3)}
     return Drawer(data, numbers, {"importance_sampling_level"}, {}, [])
-
-
-def batch(rng, config):
-    made = translate.random_batch(rng, True)
-    regroup(rng, made)
-    if rng.random() < 0.5:
-        holes(rng, made)
-    return made
 
 
 @functools.cache
@@ -115,4 +106,4 @@ def run(config, batch):
     return answers(b, advantage, torch.ones_like(b.mask), value), made
 
 
-FRAMEWORKS = {"art": Framework(drawer, batch, run, 5e-6, PLANTED)}
+FRAMEWORKS = {"art": Framework(drawer, regrouped, run, 5e-6, PLANTED)}

@@ -17,9 +17,8 @@ import pydantic
 import torch
 
 import sources
-from framework import Beyond, Drawer, Framework, Refused, holes, regroup, whole
-from options import translate
-from running import answers, torch_batch
+from framework import Beyond, Drawer, Framework, Refused, whole
+from running import answers, regrouped, torch_batch
 
 PLANTED = ("loss_fn.truncated_importance_sampling_type", "icepop", "weight.rollout_is", "truncate")
 LOSS, GRPO = "loss_fn.", "grpo."
@@ -87,10 +86,7 @@ def fitted(config):
 
 
 def batch(rng, config):
-    made = translate.random_batch(rng, True)
-    regroup(rng, made)
-    if rng.random() < 0.5:
-        holes(rng, made)
+    made = regrouped(rng, config)
     made["marked"] = [[rng.random() < 0.3 for _ in row] for row in made["logp"]]
     if rng.random() < 0.5:  # far from the sampler
         pairs = zip(made["logp_rollout"], made["logp_old"])

@@ -12,9 +12,8 @@ import pydantic
 import torch
 
 import sources
-from framework import Drawer, Framework, holes, regroup
-from options import translate
-from running import answers, torch_batch
+from framework import Drawer, Framework
+from running import answers, regrouped, torch_batch
 from sources import rows
 
 PLANTED = ("orchestrator.algo.type", "max_rl", "advantage.scale", "group_std")
@@ -25,14 +24,6 @@ def drawer(data):
     numbers = {LOSS + "dppo_mask_low": (0, 0.2), LOSS + "dppo_mask_high": (0, 0.2), LOSS + "ipo_threshold": (0, 0.2),
                LOSS + "adv_tau": (0.2, 3), LOSS + "kl_tau": (0.001, 0.5)}
     return Drawer(data, numbers, {LOSS + "type"}, {}, [])
-
-
-def batch(rng, config):
-    made = translate.random_batch(rng, True)
-    regroup(rng, made)
-    if rng.random() < 0.5:
-        holes(rng, made)
-    return made
 
 
 @functools.cache
@@ -117,4 +108,4 @@ def run(config, batch):
     return answers(b, advantage * of_loss.adv_tau, torch.ones_like(b.mask), value), made
 
 
-FRAMEWORKS = {"prime_rl": Framework(drawer, batch, run, 1e-9, PLANTED, unlisted)}
+FRAMEWORKS = {"prime_rl": Framework(drawer, regrouped, run, 1e-9, PLANTED, unlisted)}

@@ -14,7 +14,7 @@ import torch
 
 import sources
 from framework import Beyond, Drawer, Framework, Refused
-from running import answers, torch_batch
+from running import Tensors, answers, torch_batch
 
 WORKERS = {"ActorWorker": "actor_worker.py", "ActorPGWorker": "actor_pg_worker.py"}
 PLANTED = ("actor_train.pg_variant", "cispo", "surrogate.weight_max", 1.3)
@@ -113,19 +113,12 @@ def settings(config, samples):
     return c
 
 
-class Batch(dict):
-    """The tensors of a batch."""
-    @property
-    def batch_size(self):
-        return self["response_mask"].shape[:1]
-
-
 def data_of(b, batch, recompute):
     """As after the generation: one token of prompt, then the response."""
     rows, width = b.logp.shape
     first, mask = torch.zeros(rows, 1, dtype=torch.long), b.mask.long()
     whole = torch.cat([first + 1, mask], dim=1)
-    tensors = Batch(response_mask=torch.cat([first, mask], dim=1), attention_mask=whole, responses=mask,
+    tensors = Tensors(response_mask=torch.cat([first, mask], dim=1), attention_mask=whole, responses=mask,
                     position_ids=torch.arange(width + 1).repeat(rows, 1), input_ids=whole, response_level_rewards=b.reward.clone(),
                     scores=b.reward.clone(), old_log_probs=b.logp_old if recompute else torch.zeros_like(mask), ref_log_probs=b.logp_ref,
                     infer_logprobs=b.logp_rollout, values=torch.where(b.mask, b.value, 0))

@@ -15,7 +15,7 @@ import torch
 import sources
 from framework import Beyond, Drawer, Framework, Refused, holes, nearly_equal, regroup
 from options import translate
-from running import answers, torch_batch
+from running import Tensors, answers, torch_batch
 
 PLANTED = ("algorithm.policy_loss_fn", "sapo", "surrogate.kind", "sapo")
 ALGORITHM, LOSS, ADVANTAGE = "algorithm.", "algorithm.policy_loss_fn_args.", "algorithm.advantage_fn_args."
@@ -122,18 +122,11 @@ def grouped(c, b):
     return result
 
 
-class Batch(dict):
-    """The tensors of a batch."""
-    @property
-    def batch_size(self):
-        return self["response_mask"].shape[:1]
-
-
 def in_trainer(c, b, old):
     from padded import rewards_at_end
     from trinity.algorithm import ADVANTAGE_FN, KL_FN
     mask = b.mask.long()
-    tensors = Batch(token_level_scores=rewards_at_end(b), response_mask=mask, responses=mask, attention_mask=mask, old_log_probs=old,
+    tensors = Tensors(token_level_scores=rewards_at_end(b), response_mask=mask, responses=mask, attention_mask=mask, old_log_probs=old,
                     ref_log_prob=b.logp_ref, values=torch.where(b.mask, b.value, 0))
     data = types.SimpleNamespace(batch=tensors, non_tensor_batch={"uid": b.group.numpy()})
     data, _ = KL_FN.get(c.kl_penalty_fn)(**c.kl_penalty_fn_args).apply_kl_penalty_to_reward(data)

@@ -6,7 +6,7 @@ import typing
 
 import torch
 
-from framework import generator
+from framework import generator, holes, regroup
 from options import translate
 from padded import batch_of, ragged
 
@@ -16,6 +16,22 @@ def torch_batch(batch):
     if b.entropy is not None:
         b.entropy.requires_grad_()
     return b
+
+
+class Tensors(dict):
+    """The tensors of a batch by name, as verl's protocol and what is derived from it hold them."""
+    @property
+    def batch_size(self):
+        return self["response_mask"].shape[:1]
+
+
+def regrouped(rng, config):
+    """A random batch in groups of several sizes; masked tokens in half of them."""
+    made = translate.random_batch(rng, True)
+    regroup(rng, made)
+    if rng.random() < 0.5:
+        holes(rng, made)
+    return made
 
 
 def answers(b, advantage, compared, value):
